@@ -3,7 +3,10 @@ import type { Secret } from './credentials.ts';
 import type { TransferOrder } from './orders.ts';
 import type { Transfer } from './transfer.ts';
 
-/** What brings what came since a transfer. Forwarding stays as it is; contacts need a sign-in at the provider. */
+/**
+ * The order that brings what has come since a transfer. Forwarding stays as it is; contacts need a sign-in at the
+ * provider.
+ */
 export function orderAgain(transfer: Transfer, password: string, destination: Secret): TransferOrder {
   const { sourceImap, destinationImap, destinationProvider: provider, notificationContact, inQa } = transfer;
   const takesContacts = destination.kind === 'token' && isOauthProvider(provider);

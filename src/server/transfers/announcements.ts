@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 
-/** Mailboxes of which the account service was told that they move. */
+/** The mailboxes whose move was announced to the account service. */
 export type Announcements = {
   note(email: string): Promise<void>;
   has(email: string): Promise<boolean>;

@@ -7,13 +7,13 @@ import { destroyCredential, insertCredentials, sealCredential, type Role, type S
 import { LeaseLost, type Lease } from './lease.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** The owner is asked again so many days after an operation came to rest. */
+/** How many days after an operation came to rest its owner is asked again. */
 const ASKED_AGAIN_DAYS = [2, 6];
-/** So many days after it came to rest an operation ends. */
+/** How many days after it came to rest an operation ends. */
 const ENDS_AFTER_DAYS = 14;
 export const ENDS_AFTER_MS = ENDS_AFTER_DAYS * DAY_MS;
 
-/** When an operation ends that has rested since then. */
+/** When an operation ends that came to rest at this time. */
 export function endOfRest(since: Date): Date {
   return new Date(since.getTime() + ENDS_AFTER_MS);
 }
@@ -31,7 +31,7 @@ type Announce = (
   options: { readonly sql?: Sql; readonly occurrence: string },
 ) => Promise<void>;
 
-/** Whether the credential of that side has failed, and is good for nothing any more. */
+/** Whether the credential of that side was refused and is of no use any more. */
 export function isRefusal(reason: AttentionReason): boolean {
   return reason === 'password' || reason === 'consent';
 }
@@ -54,8 +54,8 @@ export async function restingOperations(sql: Sql, transferId: string): Promise<R
 }
 
 /**
- * Puts an operation to rest until its owner has put something right, and has them told: once, however many operations
- * rest for the same reason.
+ * Puts an operation to rest until its owner has put something right, and has the owner told: once, however many
+ * operations rest for the same reason.
  * @param now milliseconds since the epoch
  * @throws {LeaseLost}
  */
@@ -82,15 +82,12 @@ export function putToRest(
   });
 }
 
-/** The same for each operation that rests for one reason, and another after each time that it was put right. */
+/** Equal for all operations that rest for one reason; different again after it was put right. */
 function occurrenceOf(resumed: number, { side, reason }: Attention): string {
   return `${resumed}.${side}.${reason}`;
 }
 
-/**
- * Erases the credential that was refused.
- * @returns it, if there was one that can be opened
- */
+/** Erases the credentials that were refused. @returns the sides whose credentials are gone */
 export async function eraseRefused(
   database: Database,
   safe: Safe,
@@ -123,7 +120,9 @@ type Asking = {
 
 type Waiting = Attention & { readonly id: string; readonly since: Date; readonly resumed: number };
 
-/** Asks the owners again whose operations have rested for so long, and has those ended that have rested for too long. */
+/**
+ * Reminds owners whose operations have rested for some days, and has operations ended that have rested for too long.
+ */
 export async function askAgain(services: Asking, now: number): Promise<void> {
   const rows = await services.database.query<Waiting>(
     `select transfer_id as id, attention_side as side, attention_reason as reason, attention_since as since, resumed
@@ -151,8 +150,8 @@ type PuttingRight = {
 };
 
 /**
- * Lets the operations go on that rest for something of one side, with a new credential where one is given; what rests for
- * one goes on with one only.
+ * Lets operations go on that rest because of one side, with a new credential if one is given. An operation that rests
+ * for want of a credential goes on only with a new one.
  * @returns whether there were any
  */
 export function putRight(

@@ -7,7 +7,7 @@ const Secret = v.union([
   v.object({ kind: v.literal('password'), password: v.string() }),
   v.object({ kind: v.literal('token'), tokenId: v.string() }),
 ]);
-/** What a transfer may sign in with. */
+/** What a transfer signs in with. */
 export type Secret = v.InferOutput<typeof Secret>;
 
 export const ROLES = ['source', 'destination'] as const;
@@ -60,7 +60,7 @@ export async function openCredentials(sql: Sql, safe: Safe, transferId: string, 
   return sealed === null ? null : openSecret(safe, placeOf(transferId, role), sealed);
 }
 
-/** The same for what is to be erased or replaced: one that can't be opened is none. */
+/** The same for credentials that are to be erased or replaced: those that can't be opened count as none. */
 export async function credentialsIfAny(sql: Sql, safe: Safe, transferId: string, role: Role): Promise<Secret | null> {
   return openCredentials(sql, safe, transferId, role).catch((error: unknown) => {
     if (error instanceof SealError) return null;
@@ -81,17 +81,17 @@ async function sealedCredentials(sql: Sql, id: string, role: Role): Promise<Uint
   return row?.sealed ?? null;
 }
 
-/** After their rows are gone. */
+/** Destroys what opens the credentials of a transfer. To be called after their rows are gone. */
 export function destroyCredentials(safe: Safe, transferId: string): Promise<void> {
   return safe.destroy(...ROLES.map((role) => placeOf(transferId, role)));
 }
 
-/** After its row is gone, or in the transaction that deletes it. */
+/** The same for one side: after its row is gone, or in the transaction that deletes it. */
 export function destroyCredential(safe: Safe, transferId: string, role: Role): Promise<void> {
   return safe.destroy(placeOf(transferId, role));
 }
 
-/** After `SECRET_KEY` was replaced. */
+/** Seals all credentials anew, after `SECRET_KEY` was replaced. */
 export async function resealCredentials(sql: Sql, safe: Safe): Promise<void> {
   const rows = await sql.query<{ id: string; role: Role; sealed: Uint8Array }>(
     'select transfer_id as id, role, sealed from credentials',
@@ -103,7 +103,7 @@ export async function resealCredentials(sql: Sql, safe: Safe): Promise<void> {
   }
 }
 
-/** Where there are credentials now, in the words of the safe. */
+/** The places in the safe at which there are credentials now. */
 export async function placesOfCredentials(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ transfer_id: string; role: Role }>('select transfer_id, role from credentials');
   return rows.map(({ transfer_id: id, role }) => placeOf(id, role));

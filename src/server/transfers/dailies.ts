@@ -10,13 +10,13 @@ import { transferById, type Transfer } from './transfer.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** It may be asked for anew after that, with what signs in then. */
+/** How many days a daily lasts at most. After that it may be asked for anew, with a new sign-in. */
 export const DAILY_DAYS = 60;
-/** The last run begins so long before access ends, so that it can be done by then. */
+/** How long before access ends the last run begins, so that it can be done by then. */
 const LAST_RUN_BEFORE_MS = 3 * HOUR_MS;
-/** How soon it is looked again when a transfer of the mailbox runs. */
+/** When to look again if a transfer of the mailbox is running. */
 const LOOK_AGAIN_MS = HOUR_MS;
-/** After so many runs in a row that did not complete it goes off. */
+/** After how many incomplete runs in a row a daily is switched off. */
 const FAILURES_AT_MOST = 3;
 
 type Dailies = {
@@ -32,31 +32,34 @@ type Why = NonNullable<Daily['ended']>;
 const placeOf = (transferId: string, role: Role) => `dailies/${transferId}/${role}`;
 const placesOf = (transferId: string) => ROLES.map((role) => placeOf(transferId, role));
 
-/** Of the transfer `this` the daily between its mailboxes, and the transfer `that` that it was asked for with. */
+/**
+ * SQL for the daily between the mailboxes of the transfer `this`, and for the transfer `that` with which it was asked
+ * for.
+ */
 const BETWEEN = `transfers this join transfers that on that.source_email = this.source_email
     and that.destination_email = this.destination_email and that.destination_provider = this.destination_provider
   join dailies on dailies.transfer_id = that.id`;
 
 /**
- * Until when a daily that is asked for now goes on; `null` when access is about to end.
+ * Until when a daily would go on that is asked for now; `null` when access is about to end.
  * @param accessEnd ISO 8601
  * @param now milliseconds since the epoch
  */
 export function dailyUntil(accessEnd: string, now: number): Date | null {
-  // By days, so that it is the same whenever it is looked at.
+  // In whole days, so that it is the same at whatever time of the day it is asked.
   const atMost = Math.floor(now / DAY_MS + DAILY_DAYS) * DAY_MS;
   const until = Math.min(Date.parse(accessEnd), atMost);
   return now < until - LAST_RUN_BEFORE_MS ? new Date(until) : null;
 }
 
-/** When the run after one of now begins; after the last one there is only its end. */
+/** When the run after one that begins now is due; after the last run, the end of the daily. */
 function nextRun(now: number, until: Date): Date {
   const last = until.getTime() - LAST_RUN_BEFORE_MS;
   if (now >= last) return until;
   return new Date(Math.min(now + DAY_MS, last));
 }
 
-/** Whether what still arrives is brought once a day, or could be; `null` when it can't. */
+/** Whether new mail is brought once a day, or could be; `null` when it can't. */
 export async function dailyOf(sql: Sql, accessEnd: string, now: number, id: string): Promise<Daily | null> {
   const [daily] = await sql.query<{ next: Date; until: Date; ended: Why | null }>(
     `select next_run as next, until, dailies.ended from ${BETWEEN} where this.id = $1`,
@@ -75,7 +78,9 @@ export async function dailyOf(sql: Sql, accessEnd: string, now: number, id: stri
   return { until: until.toISOString(), ...(daily === undefined ? {} : { ended: daily.ended }) };
 }
 
-/** Brings what still arrives once a day from now on, with what was proven; in place of one that there was for the mailbox. */
+/**
+ * Brings new mail once a day from now on, with credentials that were proven. Replaces an earlier daily of the mailbox.
+ */
 export async function switchDailyOn(
   { database, safe, tokens }: Dailies,
   transfer: Transfer,
@@ -110,8 +115,8 @@ export async function switchDailyOn(
 }
 
 /**
- * Switches off the daily between the mailboxes of a transfer, and erases what it signs in with.
- * @param why what its owner is to know; `null` for nothing
+ * Switches off the daily between the mailboxes of a transfer, and erases its credentials.
+ * @param why the reason that its owner is to be told; `null` for none
  * @returns whether it was on
  */
 export async function switchDailyOff(
@@ -136,7 +141,7 @@ export async function switchDailyOff(
   return off !== null;
 }
 
-/** Whether the daily between the mailboxes of a transfer went off by itself: a run of it that rests is its owner's to put right. */
+/** Whether the daily between the mailboxes of a transfer was switched off because of a failure, not by its owner. */
 export async function dailyHasEnded(sql: Sql, transferId: string): Promise<boolean> {
   const ended = await sql.query(`select 1 from ${BETWEEN} where this.id = $1 and dailies.ended is not null`, [
     transferId,
@@ -144,7 +149,7 @@ export async function dailyHasEnded(sql: Sql, transferId: string): Promise<boole
   return ended.length > 0;
 }
 
-/** Counts how a run of a daily ended. @returns whether too many in a row did not complete */
+/** Counts how a run of a daily ended. @returns whether too many in a row have not completed */
 export async function countDailyRun(sql: Sql, transferId: string, completed: boolean): Promise<boolean> {
   const [row] = await sql.query<{ failures: number }>(
     `update dailies set failures = case when $2 then 0 else failures + 1 end
@@ -156,7 +161,10 @@ export async function countDailyRun(sql: Sql, transferId: string, completed: boo
 
 type Starting = Dailies & { readonly log: Log; readonly transfers: Pick<Transfers, 'start' | 'running'> };
 
-/** Begins the runs that are due. However many look at once, one of them begins each. @param now milliseconds since the epoch */
+/**
+ * Begins the runs that are due. However many workers look at once, each run is begun by one of them.
+ * @param now milliseconds since the epoch
+ */
 export async function startDailies(services: Starting, now: number): Promise<void> {
   const due = await services.database.query<{ email: string }>(
     'select source_email as email from dailies where ended is null and next_run <= $1',
@@ -190,7 +198,7 @@ async function startDaily(services: Starting, sourceEmail: string, now: number):
     return;
   }
   const order = orderAgain(transfer, secrets.source.password, secrets.destination);
-  // Whoever switches it off waits for this, and then finds the run.
+  // Switching the daily off waits for this transaction, and then finds the run.
   const isWanted = async (sql: Sql) =>
     (await sql.query('select 1 from dailies where transfer_id = $1 and ended is null for share', [id])).length > 0;
   try {
@@ -236,7 +244,7 @@ async function eraseIdleRuns(database: Database, id: string): Promise<void> {
   );
 }
 
-/** After `SECRET_KEY` was replaced. */
+/** Seals the credentials of dailies anew, after `SECRET_KEY` was replaced. */
 export async function resealDailies(sql: Sql, safe: Safe): Promise<void> {
   const rows = await sql.query<{ id: string; role: Role; sealed: Uint8Array }>(
     'select transfer_id as id, role, sealed from daily_credentials',
@@ -252,7 +260,7 @@ export async function resealDailies(sql: Sql, safe: Safe): Promise<void> {
   }
 }
 
-/** Where there are credentials of dailies now, in the words of the safe. */
+/** The places in the safe at which there are credentials of dailies now. */
 export async function placesOfDailies(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ transfer_id: string; role: Role }>('select transfer_id, role from daily_credentials');
   return rows.map(({ transfer_id: id, role }) => placeOf(id, role));

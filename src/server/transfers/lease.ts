@@ -9,7 +9,7 @@ export class LeaseLost extends Error {
   }
 }
 
-/** The right to write of a transfer. It is good until another worker takes the transfer, which raises the epoch. */
+/** The right to write for a transfer. It is good until another worker takes the transfer, which raises the epoch. */
 export type Lease = { readonly transferId: string; readonly epoch: number };
 
 /**
@@ -29,18 +29,21 @@ const BETWEEN_THE_SAME = `other.source_email = t.source_email and other.destinat
   and (other.destination_provider = 'file_export') = (t.destination_provider = 'file_export')`;
 
 /**
- * Of the transfer `t` until when nobody may take it: its own lease, and those of others between the same mailboxes, which
- * were stopped, or take back what they have copied.
+ * SQL for the time until which nobody may take the transfer `t`: its own lease, and those of other transfers between
+ * the same mailboxes that were stopped or are being taken back.
  */
 const LEASED_UNTIL = `(select max(other.leased_until) from transfers other where ${BETWEEN_THE_SAME})`;
 
-/** To be asked for by {@link takeAlone}: of two who take transfers between the same mailboxes neither sees the other's lease else. */
+/**
+ * A lock for {@link takeAlone}: without it, of two workers that take transfers between the same mailboxes, neither
+ * would see the other's lease.
+ */
 const IS_FREE = `(t.leased_until is null or t.leased_until < clock_timestamp())
   and coalesce(${LEASED_UNTIL} < clock_timestamp(), true)`;
 
 /**
- * Nobody is given a lease for longer than so many seconds. One that goes on for longer was given by a clock of the
- * database that was ahead and has been put right: its worker's death would keep everybody out for as long as that.
+ * No lease is given for longer than this, in seconds. One that would last longer was given when the database's clock
+ * was ahead, and does not count: after its worker's death it would keep everybody out for as long as that.
  */
 async function shortenLeases(sql: Sql, id: string, seconds: number): Promise<void> {
   await sql.query(
@@ -59,7 +62,9 @@ const NEXT_EPOCH = 'epoch + 1 + case when epoch < 8000000 then floor(random() * 
 
 type Taken = TransferRow & { readonly stop_asked: Date | null };
 
-/** Takes a transfer that is free, and of which `isSo`, while nobody else takes one between the same mailboxes. */
+/**
+ * Takes a transfer that is free and meets the condition `isSo`, while nobody else takes one between the same mailboxes.
+ */
 async function takeAlone(database: Database, id: string, seconds: number, isSo: string): Promise<Taken | undefined> {
   const [, rows] = await database.commit([
     {

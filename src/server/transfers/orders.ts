@@ -46,12 +46,15 @@ type Anew = { readonly anew?: boolean };
  */
 type Starting = Anew & { readonly like?: string; readonly isWanted?: (sql: Sql) => Promise<boolean> };
 
-/** What was to be started is not wanted any more by now. */
+/** The transfer that was to be started is no longer wanted. */
 export class OrderUnwanted extends Error {
   override name = 'OrderUnwanted';
 }
 
-/** Who has proven an address at a provider: `persons` are digests of the account, by the key and by former ones. */
+/**
+ * Someone who has proven an address at a provider: `persons` are digests of the account, by the current key and former
+ * ones.
+ */
 type AddressOwner = { readonly email: string; readonly persons: readonly string[] };
 
 export type Transfers = {
@@ -68,7 +71,7 @@ export type Transfers = {
    * the one that runs and had no use for it.
    */
   startedBefore(order: TransferOrder): Promise<{ id: string } | null>;
-  /** Whether `start` would answer with a transfer that there is already. */
+  /** Whether `start` would answer with a transfer that exists already. */
   isStarted(order: TransferOrder, options?: Anew): Promise<boolean>;
   /** The transfer that reads a mailbox now, if any. */
   running(sourceEmail: string): Promise<{ id: string } | null>;
@@ -91,7 +94,7 @@ export type Transfers = {
 };
 
 const SAME_WITHIN_SECONDS = 60;
-/** SQLSTATE of a unique index that says no. */
+/** SQLSTATE for the violation of a unique index. */
 const UNIQUE_VIOLATION = '23505';
 const START_TRIES = 3;
 
@@ -139,7 +142,7 @@ export function openTransfers({
     return id;
   }
 
-  /** What a submit finds that is there already. */
+  /** What a submit finds to exist already. */
   async function standing(order: TransferOrder, submitKey: string, { anew = false }: Anew): Promise<Started | null> {
     const running = await runningTransfer(database, order.source.email);
     if (running !== null) {

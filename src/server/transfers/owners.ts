@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 
-/** Whose a transfer is: of the browsers that ordered it, and of who has the mailbox that it reads. */
+/** To whom a transfer belongs: the browsers that ordered it, and whoever has the mailbox that it reads. */
 export type Owners = {
   /** @param browser what the browser's cookie holds; only its digest is stored, until the transfer is erased. */
   add(transferId: string, browser: string): Promise<void>;
@@ -36,7 +36,7 @@ export function openOwners({ database, vault }: { readonly database: Database; r
   };
 }
 
-/** Whose a transfer is, theirs is another one too. */
+/** Gives the owners of one transfer to another one as well. */
 export async function copyOwners(sql: Sql, from: string, to: string): Promise<void> {
   await sql.query(
     'insert into transfer_browsers (transfer_id, browser) select $2, browser from transfer_browsers where transfer_id = $1',

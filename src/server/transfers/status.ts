@@ -22,7 +22,7 @@ type Arrivals = { readonly compared: number; readonly present: number; readonly 
 
 /** What other rooms know of a transfer, which its status tells as well. */
 export type StatusSources = {
-  /** The messages that were not taken, so many at most. */
+  /** The messages that were not taken, at most so many. */
   readonly skippedMessages: (id: string, atMost: number) => Promise<Skipped[]>;
   /** How far the folders are, in the order of work. */
   readonly folders: (id: string) => Promise<Folder[]>;
@@ -39,9 +39,9 @@ export type StatusSources = {
   /** Whether what still arrives is brought once a day, or could be; `null` when it can't. */
   readonly daily: (id: string) => Promise<Daily | null>;
   readonly countSkippedMessages: (id: string) => Promise<number>;
-  /** `null` when the transfer has brought none, as an export. */
+  /** `null` when the transfer has copied no contacts, as an export. */
   readonly contactCounts: (id: string) => Promise<ContactCounts | null>;
-  /** Of the contacts that were not copied, or of all the others; so many at most. */
+  /** Remarks about contacts that were not copied, or about all the others; at most so many. */
   readonly contactRemarks: (id: string, of: 'refused' | 'others', atMost: number) => Promise<Skipped[]>;
   /** Whether a transfer's export has been finished, whatever became of its files; `null` when the transfer is none. */
   readonly exportStanding: (id: string) => Promise<'unfinished' | 'finished' | null>;
@@ -51,7 +51,7 @@ export type StatusSources = {
 
 /** `null` when there is no such transfer. */
 export async function statusOf(sql: Sql, sources: StatusSources, id: string): Promise<TransferStatus | null> {
-  // Asked first: an export that was finished by then and has no files afterwards has none any more.
+  // Asked before the files: an export that was finished by then and has no files afterwards has none any more.
   const standing = await sources.exportStanding(id);
   const status = await progressesOf(sql, sources, id);
   if (status === null || standing === null) return status;
@@ -102,14 +102,14 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
   return status;
 }
 
-/** Of a run that nobody ordered its owner hears only what needs them. */
+/** Whether nobody will hear of its end. About a run that nobody ordered its owner hears only what needs them. */
 function isUntold({ by_itself: byItself, contact }: OperationRow, { canTell }: StatusSources): boolean {
   return byItself || contact === null || !canTell(contact);
 }
 
 /**
- * By the ledger: what a worker had counted before it died may not have been written. As long as it works it writes how far
- * it is less often than what became of each, and one answer must not say more than the other.
+ * Taken from the ledger, as what a worker had counted before it died may not have been written. While it works, it
+ * writes its progress less often than the fate of each message, and `copied` must not run ahead of `done`.
  */
 function copiedOf(row: OperationRow, arrivals: Arrivals | null): { copied?: number } {
   const copied = row.is_export ? savedBy(row) : arrivals?.copied;
@@ -118,7 +118,7 @@ function copiedOf(row: OperationRow, arrivals: Arrivals | null): { copied?: numb
   return { copied: Math.max(0, Math.min(copied, counted)) };
 }
 
-/** Of an export that has ended without files nothing is saved. */
+/** How many messages an export has saved: none when it ended without files. */
 function savedBy({ saved, done, finished, status }: OperationRow): number {
   return finished === null || status === 'completed' ? (saved ?? done) : 0;
 }
@@ -129,7 +129,7 @@ async function contactsProgressOf(sources: StatusSources, row: OperationRow): Pr
   const skipped = row.skipped ?? (await sources.contactRemarks(id, 'refused', SKIPPED_SHOWN));
   const remarks = await sources.contactRemarks(id, 'others', SKIPPED_SHOWN);
   const progress = progressOf(row, skipped);
-  // A worker writes how far it is less often than what became of each.
+  // A worker writes its progress less often than the fate of each contact.
   const settled = contacts === null ? 0 : Object.values(contacts).reduce((sum, count) => sum + count, 0);
   return {
     ...progress,
@@ -180,12 +180,12 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
   };
 }
 
-/** Nothing once the time is over that was reckoned last: a line that stands still gives no news. */
+/** Nothing once the last estimate has run out: a connection that stands still gives no new one. */
 function leftOf({ left_now: left }: OperationRow): { left?: number } {
   return left === null || left <= 0 ? {} : { left: Math.round(left) };
 }
 
-/** Nothing once it is over: what was to be by then may come later. */
+/** Nothing once it has passed: what was due by then may come later. */
 function toCome(time: Date | null, { asked }: OperationRow): Date | null {
   return time !== null && time > asked ? time : null;
 }
@@ -212,7 +212,7 @@ function exportStatusOf(status: string): StatusValue {
   }
 }
 
-/** Both mailboxes were signed in to; the destination of an export is only a name. */
+/** Whether its owner has signed in to this address. The destination of an export is only a name. */
 function isProven(
   transfer: { source_email: string; destination_provider: Provider; destination_email: string },
   contact: string,
@@ -221,7 +221,7 @@ function isProven(
   return contact === source || (provider !== 'file_export' && contact === destination);
 }
 
-/** One that could not be sent at once is tried again after more. */
+/** A letter that could not be sent at once is tried again after longer than this. */
 const LETTERS_GO_WITHIN = '10 seconds';
 
 /** What a letter about a transfer tells; `null` when there is no such transfer, or nobody to tell. */
@@ -298,7 +298,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     remarks: (await sources.contactRemarks(id, 'others', 1)).length > 0,
     skipped: rows.reduce((total, row) => total + skippedOf(row), 0),
     outcomes: rows
-      // What rests is told by what its owner has to put right.
+      // What rests is told by `attention`.
       .filter((row) => shownStatusOf(row.status) === 'failed' && row.finished !== null)
       .flatMap((row) => (row.failure === null ? [] : [row.failure])),
     files: await sources.exportFiles(id),

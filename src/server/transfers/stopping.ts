@@ -3,7 +3,9 @@ import type { Safe } from '../store/safe.ts';
 import { credentialsIfAny, destroyCredentials } from './credentials.ts';
 import type { Lease } from './lease.ts';
 
-/** A worker that was asked to stop has so long to settle what is under way; after that the transfer is taken from it. */
+/**
+ * How long a worker that was asked to stop has to settle what is under way; after that the transfer is taken from it.
+ */
 const STOPPED_WITHIN_MS = 4500;
 const LOOK_EVERY_MS = 150;
 
@@ -47,7 +49,8 @@ export async function stopTransfer(
 }
 
 /**
- * Stops what a daily between the mailboxes of a transfer has begun and not ended: it has what signs in of its own.
+ * Stops a run that the daily between the mailboxes of a transfer has begun and not ended: it has its own copy of the
+ * credentials.
  * @returns whether there was any
  */
 export async function stopDailyRun(

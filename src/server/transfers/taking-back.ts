@@ -20,7 +20,7 @@ export async function takingBack(sql: Sql, transferId: string): Promise<boolean 
   return row?.ended === true ? row.running : null;
 }
 
-/** Has taken back what a transfer that has ended has copied. */
+/** Orders that what an ended transfer has copied be taken back. */
 export function orderTakeBack({ database, safe, queue }: Ordering, transferId: string, secret: Secret): Promise<void> {
   return database.transaction(async (sql) => {
     await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
@@ -57,7 +57,7 @@ type Ending = Omit<Ordering, 'queue'> & {
 };
 
 /**
- * Ends it, has its owner told, and erases what it signed in with.
+ * Ends the take-back, has its owner told, and erases its credentials.
  * @param failure a sentence for the subscriber
  * @throws {LeaseLost}
  */

@@ -16,7 +16,7 @@ export type Transfer = {
   readonly contactsFormat?: ContactsFormat;
   readonly notificationContact?: string;
   readonly inQa: boolean;
-  /** Nobody has ordered it but a daily. */
+  /** It was begun by a daily, not ordered by anyone. */
   readonly byItself?: true;
 };
 
@@ -63,7 +63,10 @@ export function betweenSameAccounts(one: string, other: string): string {
       or ${one}.destination_place = ${other}.destination_place)`;
 }
 
-/** So that a later order to the same mailbox knows it, however its server is named then. */
+/**
+ * Notes where the destination is, so that a later order to the same mailbox recognises it, however its server is named
+ * then.
+ */
 export async function noteDestinationPlace(
   sql: Sql,
   { transferId, epoch }: { readonly transferId: string; readonly epoch: number },

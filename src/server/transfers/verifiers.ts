@@ -7,7 +7,7 @@ import type { Vault } from '../store/vault.ts';
 const COST = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
 const SALT_OCTETS = 16;
 const HASH_OCTETS = 32;
-/** The newest exports of one mailbox that a password is held against. */
+/** How many of the newest exports of a mailbox a password is checked against. */
 const CHECKED_AT_MOST = 3;
 
 /** Lets the owner of a mailbox sign in to an export when its mail server is gone. */

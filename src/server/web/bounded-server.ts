@@ -10,11 +10,14 @@ import type { Socket } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 
-/** Browsers and proxies send one request after another; who sends more at once than this has the connection closed. */
+/**
+ * How many requests may wait for their answers on one connection before it is closed. Browsers and proxies send one
+ * after another.
+ */
 export const UNANSWERED_PER_SOCKET = 8;
-/** So long nothing may move on a connection. A call is answered within less, and a status stream says something. */
+/** How long a connection may be silent. A call is answered within less, and a status stream says something. */
 export const STANDS_STILL_MS = 60_000;
-/** Who downloads may rest for so long, as with a bucket. */
+/** How long a download may rest, as with a bucket. */
 export const DOWNLOAD_RESTS_MS = 600_000;
 
 const SLOW_LOOKED_FOR_EVERY_MS = 2000;
@@ -62,7 +65,7 @@ export function createBoundedServer(answer: RequestListener, standsStillMs = STA
   return server;
 }
 
-/** Lets who reads this answer rest. */
+/** Lets whoever reads this answer rest for {@link DOWNLOAD_RESTS_MS}. */
 export function mayRest(c: Context): void {
   const { outgoing } = c.env as HttpBindings;
   outgoing.setTimeout(DOWNLOAD_RESTS_MS);

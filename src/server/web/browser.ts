@@ -16,7 +16,7 @@ export type Browser = {
   keep(): string;
 };
 
-/** By what somebody can show that they may do something: the cookie, and the bearer of `Authorization` (RFC 6750). */
+/** What a caller shows to prove who they are: the cookie, and the bearer of `Authorization` (RFC 6750). */
 export function askerOf(c: Context, settings: Pick<Settings, 'publicUrl'>): { browser: Browser; bearer?: string } {
   const [, bearer] = /^Bearer +([\w.~+/-]{1,512}=*)$/i.exec(c.req.header('authorization') ?? '') ?? [];
   return { browser: browserOf(c, settings), ...(bearer === undefined ? {} : { bearer }) };

@@ -24,10 +24,13 @@ type Downloading = Pick<
   'settings' | 'database' | 'log' | 'limits' | 'exports' | 'now' | 'owners' | 'sessions' | 'verifiers' | 'securityLog'
 >;
 
-/** Each takes some memory, and may rest. A program for downloads has some 16 connections. */
+/**
+ * How many downloads of one export may run: each takes some memory, and may rest. A download program uses some 16
+ * connections.
+ */
 export const DOWNLOADS_AT_ONCE = 20;
 const PLACE_RETRY_SECONDS = 30;
-/** For an operator to mend a disk. */
+/** Long enough for an operator to mend a disk. */
 const STORE_RETRY_SECONDS = 60;
 
 /** Who may manage the transfer, as the security log tells it. */
@@ -67,8 +70,8 @@ async function ownExport(c: Context, services: Downloading): Promise<Asker & { e
 }
 
 /**
- * The same for who may not have them, for a wrong address, and for files whose days are over or that were deleted. A
- * browser that has followed the link of an export, which nobody can guess, is led to the page of its transfer.
+ * The same answer for a stranger, for a wrong address, and for files that have expired or were deleted. A browser that
+ * has followed the link of an export, which nobody can guess, is led to the page of its transfer.
  */
 function notThere(transferId?: string): Refusal {
   return new Refusal(
@@ -135,7 +138,7 @@ async function download(
   }
 }
 
-/** What is asked for first is looked at before anything is answered. @throws {FileGoneError} when it is damaged */
+/** Checks the first piece before anything is answered. @throws {FileGoneError} when it is damaged */
 async function begun(octets: AsyncGenerator<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const first = octets.next();
   await first.catch((error: unknown) => {
@@ -153,7 +156,7 @@ async function begun(octets: AsyncGenerator<Uint8Array>): Promise<AsyncIterable<
 
 /** How many downloads are under way of each export. */
 type Places = {
-  /** Until the answer is over. @throws {Refusal} 429 when all are taken */
+  /** Takes a place until the answer is over. @throws {Refusal} 429 when all are taken */
   take(c: Context, exportId: number): void;
 };
 
@@ -162,7 +165,7 @@ function openPlaces(): Places {
   return {
     take: (c, exportId) => {
       const { outgoing } = c.env as HttpBindings;
-      // Nobody waits for it any more.
+      // It has closed, and would never give the place back.
       if (outgoing.destroyed) return;
       const before = taken.get(exportId) ?? 0;
       if (before >= DOWNLOADS_AT_ONCE)

@@ -3,7 +3,7 @@ import { Refusal } from './refusal.ts';
 import type { Database, Sql } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 
-/** `burst` at once, then one every so many seconds. */
+/** `burst` at once, then one every `everySeconds`. */
 type Limit = { readonly burst: number; readonly everySeconds: number };
 
 /**
@@ -32,7 +32,7 @@ export const LIMITS = {
   'consents by a client': { burst: 30, everySeconds: 5 },
   'support messages by a client': { burst: 5, everySeconds: 300 },
   'support messages about a mailbox': { burst: 10, everySeconds: 3600 },
-  /** Who has shown that it is theirs is not kept out by who has not. */
+  /** So that an owner who has proven the mailbox is not kept out by those who have not. */
   'support messages about a mailbox by its owner': { burst: 10, everySeconds: 3600 },
   /** They all go to one desk. */
   'support messages': { burst: 200, everySeconds: 300 },
@@ -40,13 +40,13 @@ export const LIMITS = {
   'answers to support messages of strangers to an address': { burst: 1, everySeconds: 24 * 3600 },
   'transfers of a mailbox': { burst: 20, everySeconds: 3600 },
   'transfers by a client': { burst: 60, everySeconds: 600 },
-  /** Each has two messages sent, and the contact may be somebody else's: `order-limits.ts`. */
+  /** Each order sends two messages, and the contact may be somebody else's: `order-limits.ts`. */
   'transfers that tell a contact': { burst: 12, everySeconds: 2 * 3600 },
   'transfers of a mailbox that tell a contact': { burst: 2, everySeconds: 12 * 3600 },
 } as const satisfies Record<string, Limit>;
 export type LimitName = keyof typeof LIMITS;
 
-/** The clocks of two processes may differ by so much. */
+/** How far the clocks of two processes may differ. */
 export const CLOCKS_APART_MS = 60_000;
 
 /** What is limited, by name and subject. */
@@ -71,8 +71,8 @@ export function limitKey(vault: Vault, [name, subject]: Count): string {
 }
 
 /**
- * The time up to which a limit can be used up. What is kept of a later one was written by a clock that was ahead and has
- * been put right, and counts for nothing: it would keep clients out for as long as that.
+ * The time up to which a limit can be used up. A later one in the database was written while a clock was ahead, and
+ * counts for nothing: it would keep clients out for as long as that.
  */
 export function usedUpBy({ burst, everySeconds }: Limit, now: number): number {
   return now + burst * everySeconds * 1000 + CLOCKS_APART_MS;
@@ -93,7 +93,7 @@ export function openLimits({ database, vault, now }: Services): Limits {
     for (const [at, [name, subject]] of counts.entries()) {
       const wait = await takeToken(database, LIMITS[name], keyOf(name, subject), now());
       if (wait === 0) continue;
-      // What is refused counts for nothing, or guesses at one mailbox would keep all others out.
+      // A refused attempt counts for nothing; otherwise guesses at one mailbox would use up the limits of all others.
       await giveBack(counts.slice(0, at));
       return wait;
     }

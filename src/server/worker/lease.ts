@@ -3,14 +3,17 @@ import type { Log } from '../log.ts';
 import type { Database } from '../store/database.ts';
 import { confirmLease, releaseLease, type HeldLease, type Lease } from '../transfers/lease.ts';
 
-/** A worker whose lease was last confirmed longer ago writes to no socket. */
+/** A worker whose lease was last confirmed longer ago than this writes to no socket. */
 const LEASE_MS = 15_000;
-/** Clocks and the database's answer are not more than so much off. */
+/** How far clocks and the database's answer may be off. */
 const MARGIN_MS = 3000;
 const CONFIRM_EVERY_MS = 1500;
-/** After its owner has asked for a stop, what is under way has so long to be settled. */
+/** How long, after its owner has asked for a stop, a worker has to settle what is under way. */
 const SETTLED_WITHIN_MS = 2000;
-/** What was written under a lease has arrived or failed so long after its end: a proxy or a kernel may still hold it. */
+/**
+ * How long after the end of a lease all that was written under it has arrived or failed: a proxy or a kernel may still
+ * hold some.
+ */
 const LONGEST_APPEND_MS = 15_000;
 /** How long after a confirmation nobody else may take the transfer. */
 export const TAKEN_FOR_SECONDS = (LEASE_MS + LONGEST_APPEND_MS) / 1000;
@@ -67,7 +70,10 @@ export function holdLease(
     });
   };
   next();
-  /** A database that is away for a moment would keep everybody from the transfer until the lease has run out. */
+  /**
+   * Tries to give the lease back also when the database is away for a moment: else it would keep everybody from the
+   * transfer until it has run out.
+   */
   const release = async (): Promise<void> => {
     try {
       await releaseLease(database, lease);

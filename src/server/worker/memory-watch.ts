@@ -6,7 +6,7 @@ import { noteShortage, noteSurvival } from '../transfers/deaths.ts';
 /** Two deaths may be chance; a third is not risked. */
 export const DEATHS_AT_MOST = 2;
 const LOOK_EVERY_MS = 250;
-/** From this share of what the process may have, a death is taken to be one of want of memory. */
+/** From this share of the allowed memory on, a death is put down to a lack of memory. */
 const SHORT_FROM = 0.75;
 
 export type MemoryWatch = Disposable & {

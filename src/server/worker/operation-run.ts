@@ -76,7 +76,7 @@ async function beginOperation(
   const progress = followProgress(database, log, lease, operation);
   const pace = openPace(() => services.clock.elapsed());
   const onProgress = (counts: Omit<Counts, 'left'> & Partial<Work>) => {
-    // What was refused counts as done, and is stored by a later run.
+    // What was refused counts as done, and may be stored by a later run.
     movedNow ||= counts.done > done || counts.bytes > bytes;
     hasMoved ||= movedNow;
     const { moved, left: open, ...plain } = counts;

@@ -51,8 +51,8 @@ export function planOf({ destinationProvider }: { readonly destinationProvider: 
 export type Rest = number | null;
 
 /**
- * Follows a plan: each step as soon as those before it are done. What rests keeps the steps after it waiting, and nothing
- * else; all others are gone through before it ends.
+ * Follows a plan: takes each step as soon as those before it are done. A step that rests holds up only the steps after
+ * it; all others are taken before this ends.
  * @returns the shortest rest
  */
 export async function followPlan(steps: readonly Step[], perform: (step: Step) => Promise<Rest>): Promise<Rest> {

@@ -11,13 +11,16 @@ const TRANSFERS = 'transfers';
 /** `failures`: how often in a row it has broken off outside of a step, where its own faults are waited for; `fault`: the last. */
 type TransferJob = { readonly transferId: string; readonly failures?: number; readonly fault?: string };
 
-/** A worker that does not say for so long that it is alive has died; another one takes its job. */
+/** A worker that has given no sign of life for this long has died; another one takes its job. */
 const HEARTBEAT_SECONDS = 10;
 const SUPERVISE_SECONDS = 5;
 /** pg-boss lets no job run longer; a transfer that does is given back and taken again. */
 const JOB_SECONDS = 24 * 3600 - 60;
 const RETRY_SECONDS = 1;
-/** What has broken off outside of a step is tried again after this, doubling, for as long as it takes an operator to mend it. */
+/**
+ * The first pause, doubling, before a job that broke off outside of a step is tried again, for as long as an operator
+ * takes to mend it.
+ */
 const FIRST_AGAIN_SECONDS = 1;
 const LAST_AGAIN_SECONDS = 1800;
 /** Deaths of workers are no fault of a transfer. What is counted against it is in `operations.idle_runs`. */
@@ -25,7 +28,10 @@ const RETRIES = 100_000;
 const KEPT_SECONDS = 3600;
 const STOP_WITHIN_MS = 30_000;
 const LOOK_FOR_TRANSFERS_SECONDS = 0.5;
-/** What another worker seems to have goes before what only waits: else a dead worker's transfers would wait for all orders. */
+/**
+ * Transfers that another worker seems to have go before those that only wait: otherwise a dead worker's transfers would
+ * wait behind all orders.
+ */
 const HELD_PRIORITY = 1;
 
 const WORKED_ON = `select id from pgboss.job where name = '${TRANSFERS}' and state = 'active'`;
@@ -40,14 +46,14 @@ const TAKE_BACKS = 'take-backs';
 const NOTIFICATIONS = 'notifications';
 /** Longer than a slow mail server takes for a letter: nobody else sends it meanwhile. After a crash it comes back then. */
 const SENT_WITHIN_SECONDS = 600;
-/** One that could not be sent is tried again after this, doubling, for about a day. */
+/** The first pause, doubling, before a notification that could not be sent is tried again, for about a day. */
 const FIRST_TELL_AGAIN_SECONDS = 30;
 const LAST_TELL_AGAIN_SECONDS = 3600;
 const TELL_TRIES = 30;
-/** So long a notification is remembered as told. */
+/** How long a notification is remembered as sent. */
 const TOLD_SECONDS = 90 * 24 * 3600;
 const LOOK_FOR_NOTIFICATIONS_SECONDS = 2;
-/** Errors of the queue with the same code are told once within this. */
+/** Within this time errors of the queue with the same code are logged once. */
 const TOLD_AGAIN_MS = 60_000;
 
 /** pg-boss keeps an error with its job, for months: what a server said, in which an address may stand, is left out. */
@@ -69,7 +75,10 @@ export type JobQueue = AsyncDisposable & {
   send(transferId: string, options?: Within & { readonly afterSeconds?: number }): Promise<void>;
   /** Puts a transfer that another worker has in the queue for later, before those that only wait, unless it is there. */
   sendUnlessWaiting(transferId: string, afterSeconds: number): Promise<void>;
-  /** Has the subscriber or support told, if the transaction that is given comes true; each kind, or occurrence of it, once for a transfer. */
+  /**
+   * Has the subscriber or support told, if the given transaction commits: each kind of news, or occurrence of it, once
+   * for a transfer.
+   */
   announce(
     transferId: string,
     kind: NotificationJob['kind'],
@@ -129,7 +138,10 @@ export async function openJobQueue({ database, log }: { database: Database; log:
   });
   // What pg-boss keeps of a queue is read on its first use: within a transaction on PGlite that would wait for itself.
   for (const queue of [TRANSFERS, TAKE_BACKS, NOTIFICATIONS]) await boss.findJobs(queue, { key: '' });
-  /** Of each queue, the IDs of those that take from it in this process: they need not find an order of this process by looking. */
+  /**
+   * For each queue, the IDs of its takers in this process: they are notified of this process's own orders and need not
+   * find them by polling.
+   */
   const takers = new Map<string, string[]>();
   const wake = (queue: string) => {
     for (const id of takers.get(queue) ?? []) boss.notifyWorker(id);

@@ -14,18 +14,21 @@ import { SENTENCES } from './sentences.ts';
 
 /** Runs in a row that moved nothing, with pauses of up to five minutes: about two hours. */
 const IDLE_RUNS = 28;
-/** A mail server may be out of reach for a night or a weekend: so many runs more, with pauses of half an hour, are three days. */
+/**
+ * A mail server may be out of reach for a night or a weekend: this many runs, most of them half an hour apart, take
+ * three days.
+ */
 const AWAY_RUNS = IDLE_RUNS + 144;
 /** Runs in a row that moved nothing because a server says no more than NO, with pauses: some four minutes. */
 const REFUSED_RUNS = 8;
-/** A sign-in that has worked before may be refused for a moment; so often it is tried again. */
+/** How often a sign-in is tried that has worked before: it may be refused for a moment. */
 const SIGN_IN_TRIES = 3;
 const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 300;
 const LONGEST_AWAY_PAUSE_SECONDS = 1800;
 const LONGEST_BUSY_PAUSE_SECONDS = 3600;
 
-/** What becomes of an operation after something stopped it. `pass on`: it is not this worker's to judge. */
+/** What becomes of an operation after an error stopped it. `pass on`: it is not for this worker to judge. */
 export type Verdict =
   | { readonly kind: 'end'; readonly end: OperationEnd }
   /** It goes on when its owner has put something right. `credentials`: a password, or a consent at the provider. */

@@ -27,7 +27,7 @@ import { DEATHS_AT_MOST, watchMemory, type MemoryWatch } from './memory-watch.ts
 import { runTakeBack } from './take-back-run.ts';
 import { startRounds } from './rounds.ts';
 
-/** How soon a transfer is tried again that another worker has. */
+/** When to look again at a transfer that another worker has. */
 const LOOK_AGAIN_SECONDS = 5;
 /** A reminder may come late, and what is at rest ends a little after its time. */
 const KEPT_AFTER_MS = 24 * 3_600_000;

@@ -26,7 +26,7 @@ type Again = Pick<
   | 'limits'
 >;
 
-/** A new transfer between the mailboxes of one that has ended, which goes on from what that one knows. */
+/** Starts a transfer between the mailboxes of one that has ended; it goes on from what that one knows. */
 export const answerAgain = route(again, 'calls by a client', async ({ body }, services: Again, visit) => {
   const { job_id: id, source_account: source, destination_account: destination } = body;
   await requireManager(services, visit, id);

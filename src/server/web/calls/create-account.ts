@@ -27,8 +27,9 @@ export const answerCreateAccount = route(
 );
 
 /**
- * The service says that a move goes on as soon as one was announced to it, and never hears that one has failed or was
- * stopped. The mailbox has been proven, so its owner is told what has become of it, and goes on where nothing runs.
+ * The service says that a move is in progress as soon as one was announced, and never hears that one has failed or was
+ * stopped. The mailbox has been proven, so its owner is told what became of the move, and may go on when nothing is
+ * running.
  */
 async function ofOurTransfers(error: unknown, email: string, { transfers, announcements }: OurMoves): Promise<unknown> {
   if (!(error instanceof Refusal) || error.code !== 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS') return error;

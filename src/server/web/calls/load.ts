@@ -19,7 +19,7 @@ import { isUsPhone } from './phone-number-validation.ts';
 import { goOn } from './resume.ts';
 import { route } from './route.ts';
 
-/** Each may be as large as the mailbox. */
+/** How many exports of one mailbox may exist; each may be as large as the mailbox. */
 export const EXPORTS_AT_ONCE = 10;
 
 type Loading = Pick<
@@ -39,8 +39,8 @@ type Loading = Pick<
 >;
 
 /**
- * Starts a transfer when both mailboxes were proven; what was submitted before, or is running, is answered with its ID,
- * even when its tokens are gone because it has completed.
+ * Starts a transfer when both mailboxes are proven. An order that was submitted before, or is running, is answered with
+ * its ID, even when its tokens are gone because it has completed.
  */
 export const answerLoad = route(load, 'calls by a client', async ({ body }, services: Loading, visit) => {
   const order = orderOf(body, services.settings);
@@ -87,7 +87,7 @@ async function startOnce(order: TransferOrder, services: Loading, visit: Visit):
 }
 
 /**
- * A transfer that rests goes on when it is ordered again, with what was proven for that.
+ * A transfer that rests goes on when it is ordered again, with the credentials that were proven for the order.
  * @returns whether it works with the order's token now
  */
 async function putRightBy({ source, destination }: TransferOrder, id: string, services: Loading): Promise<boolean> {
@@ -100,7 +100,7 @@ async function putRightBy({ source, destination }: TransferOrder, id: string, se
   return tokenId !== undefined;
 }
 
-/** One that is there already, and is only answered again, costs nothing. */
+/** Counts the order against the limits; one that is only answered again costs nothing. */
 async function limitOrders(order: TransferOrder, { limits, transfers }: Loading, { client }: Visit): Promise<void> {
   if (await transfers.isStarted(order)) return;
   await limitOrder(limits, { mailbox: order.source.email, contact: order.notificationContact, client });

@@ -14,7 +14,10 @@ type Resuming = Pick<
   'database' | 'safe' | 'queue' | 'tokens' | 'owners' | 'sessions' | 'securityLog' | 'proofs' | 'consents' | 'verifiers'
 >;
 
-/** Lets a transfer go on that rests: with what signs in again, once it is proven; what is only to be tried again needs none. */
+/**
+ * Lets a transfer go on that rests: with new credentials, once they are proven. A transfer that only has to be tried
+ * again needs none.
+ */
 export const answerResume = route(resume, 'calls by a client', async ({ body }, services: Resuming, visit) => {
   const { job_id: id } = body;
   await requireManager(services, visit, id);
@@ -36,7 +39,7 @@ export const answerResume = route(resume, 'calls by a client', async ({ body }, 
 });
 
 /**
- * Lets what rests for a side go on, with a secret that was proven in place of the one before.
+ * Lets whatever rests because of one side go on, with a proven secret in place of the one before.
  * @returns whether anything did
  */
 export async function goOn(

@@ -10,7 +10,7 @@ import { Shares } from '../shares.ts';
 import { askerOf } from '../browser.ts';
 import { forManagers, statusOf, viewOf } from './status.ts';
 
-/** How often the database is asked, once for each transfer however many watch it. */
+/** How often the database is asked: once for each transfer, however many watch it. */
 const LOOK_EVERY_MS = 1000;
 /** A browser comes back by itself after a stream ends. */
 const STREAM_AT_MOST_MS = 30 * 60_000;
@@ -142,13 +142,13 @@ export function answerEvents(
         viewer.wake();
       }, STATUS_HEARTBEAT_MS);
       const atMost = setTimeout(viewer.ended, STREAM_AT_MOST_MS);
-      // Who reads no more is not waited for once it is over.
+      // Once it is over, nobody waits for a reader who has stopped reading.
       const write = (event: Parameters<typeof stream.writeSSE>[0]) =>
         Promise.race([stream.writeSSE(event), viewer.over]);
       try {
         let shown: TransferStatus | null = null;
         for (let status = opened.status; ; status = await viewer.next(status)) {
-          // Who was signed out meanwhile is shown no more; the browser asks anew.
+          // The stream ends for a reader who was signed out meanwhile; the browser asks anew.
           if (isDue && (await isSignedOut())) {
             await write(eventOf('end', null));
             return;

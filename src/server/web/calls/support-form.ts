@@ -11,14 +11,15 @@ import { route } from './route.ts';
 
 const SILENCE_MS = 10_000;
 const LETTER_WITHIN_MS = 20_000;
-/** Both letters: less than the page waits, which would say then that nothing was sent. */
+/** How long both letters may take together: less than the page waits before it says that nothing was sent. */
 const BOTH_WITHIN_MS = 25_000;
 
 type Writing = Pick<Web, 'settings' | 'limits' | 'log' | 'owners' | 'sessions'>;
 
 /**
- * A mail to the operator, and a copy to who wrote it; without their words, when the address may be a stranger's. What the visitor wrote goes into its text and, checked as an address, into Reply-To; the
- * envelope is the operator's own.
+ * Sends a mail to the operator, and a copy to the writer, without their words when the address may be a stranger's.
+ * What the visitor wrote goes into the text and, checked as an address, into Reply-To; the envelope is the operator's
+ * own.
  */
 export const answerSupportForm = route(
   supportForm,
