@@ -4,7 +4,7 @@ import { DELAYS } from '../../machines/wizard.delays.ts';
 import { wizard } from '../../machines/wizard.setup.ts';
 
 type Machine = typeof wizardMachine;
-export type Config = Readonly<Record<string, unknown>>;
+type Config = Readonly<Record<string, unknown>>;
 type Path = readonly (string | number)[];
 /** A machine that lacks one thing, and the state in whose configuration that was. */
 export type Mutant = { readonly name: string; readonly node: string; readonly make: () => Machine };
@@ -15,7 +15,7 @@ const NOTHING = Symbol('nothing');
 const MICROSTEPS_AT_MOST = 200;
 
 /** The configuration with another value at a place in it. Everything off the way to it is shared with the original. */
-export function replaced(config: unknown, [key, ...rest]: Path, value: unknown): unknown {
+function replaced(config: unknown, [key, ...rest]: Path, value: unknown): unknown {
   if (key === undefined) return value;
   if (Array.isArray(config)) {
     const list: readonly unknown[] = config;
@@ -38,9 +38,9 @@ function operandsOf(guard: unknown): readonly unknown[] | null {
 }
 
 /** A guard in a tree of `and`, `or` and `not`, and its place there. */
-export type GuardAt = { readonly words: string; readonly guard: unknown; readonly path: readonly number[] };
+type GuardAt = { readonly words: string; readonly guard: unknown; readonly path: readonly number[] };
 
-export function guardsIn(guard: unknown): GuardAt[] {
+function guardsIn(guard: unknown): GuardAt[] {
   const operands = operandsOf(guard);
   if (operands === null) return [{ words: wordsOf(guard), guard, path: [] }];
   const { name } = guard as Combinator;
@@ -54,7 +54,7 @@ export function guardsIn(guard: unknown): GuardAt[] {
 }
 
 /** The tree with another guard at a place in it. */
-export function withGuardAt(guard: unknown, [index, ...rest]: readonly number[], other: unknown): unknown {
+function withGuardAt(guard: unknown, [index, ...rest]: readonly number[], other: unknown): unknown {
   if (index === undefined) return other;
   const operands = operandsOf(guard) ?? [];
   return combined((guard as Combinator).name, operands.with(index, withGuardAt(operands[index], rest, other)));
@@ -87,7 +87,7 @@ function listed(one: unknown): readonly { readonly path: Path; readonly item: un
 }
 
 /** Where a state's configuration has transitions, each with its place in it and the name of its event. */
-export function transitionsIn(
+function transitionsIn(
   config: Config,
 ): { readonly path: Path; readonly event: string; readonly item: unknown }[] {
   const found: { path: Path; event: string; item: unknown }[] = [];

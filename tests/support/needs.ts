@@ -101,7 +101,7 @@ export function isProgram(need: string): boolean {
   return need in programs;
 }
 
-export type MissingProgram = Program & { readonly need: Need };
+type MissingProgram = Program & { readonly need: Need };
 
 /** The programs that this run needs and this machine lacks, as they are now. */
 export function missingPrograms(forProofs: boolean): MissingProgram[] {

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
 import { installed } from './installed.ts';
 
-export const THUNDERBIRD = installed('thunderbird');
+const THUNDERBIRD = installed('thunderbird');
 
 const READY_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 100;

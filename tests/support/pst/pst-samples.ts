@@ -161,7 +161,7 @@ export async function openPstWorld(): Promise<PstWorld> {
 }
 
 /** Text in many scripts, some of it beyond the first plane. */
-export const SCRIPTS = [
+const SCRIPTS = [
   'Grüße aus Köln',
   'Żółć i gęś',
   'Протокол встречи',
