@@ -92,6 +92,13 @@ describe('a source contact', () => {
     expect(matchOf(theirs, person('jane', 'Jane', ['jane@example.com'], ['6505550100']))).toBe('all');
   });
 
+  test('does not get one that another contact of the source has got', () => {
+    const ours = ['ann-1', 'ann-2', 'ann-3'].map((uid) => ({ ...person('', 'Ann Lee', ['ann@home.example']), uid }));
+    const index = new MatchIndex(new Set(ours.map(({ uid }) => uid)));
+    for (const id of ['one', 'other']) index.add(existing(id, { names: ['Ann Lee'], emails: ['ann@home.example'] }));
+    expect(ours.map((each) => index.claim(each)?.existing.id)).toEqual(['one', 'other', undefined]);
+  });
+
   test('does not get one that was written for another contact of the source', () => {
     const theirs = existing('x', { uid: 'twin', names: ['Jane'], emails: ['jane@example.com'] });
     expect(matchOf([theirs], person('jane', 'Jane', ['jane@example.com']), ['twin'])).toBeNull();

@@ -103,3 +103,10 @@ test('an address book that refuses is told as the one that it is', () => {
     expect(verdictOn(refused, 1, false, 0)).toMatchObject({ kind: 'end', end: { failure } });
   }
 });
+
+test('a password that is refused is tried again where it has worked before, two times, and else is its owner’s at once', () => {
+  const refused = new MailError('credentials', 'No.');
+  const kinds = (hasMoved: boolean) => [1, 2, 3].map((run) => verdictOn(refused, run, hasMoved, 0).kind);
+  expect(kinds(true)).toEqual(['later', 'later', 'attention']);
+  expect(kinds(false)).toEqual(['attention', 'attention', 'attention']);
+});
