@@ -87,9 +87,7 @@ function listed(one: unknown): readonly { readonly path: Path; readonly item: un
 }
 
 /** Where a state's configuration has transitions, each with its place in it and the name of its event. */
-function transitionsIn(
-  config: Config,
-): { readonly path: Path; readonly event: string; readonly item: unknown }[] {
+function transitionsIn(config: Config): { readonly path: Path; readonly event: string; readonly item: unknown }[] {
   const found: { path: Path; event: string; item: unknown }[] = [];
   const add = (path: Path, event: string, value: unknown) => {
     for (const { path: end, item } of listed(value)) found.push({ path: [...path, ...end], event, item });
