@@ -82,18 +82,17 @@ describe('a daily that is about to begin a run', { timeout: 60_000 }, () => {
     const { world, ordered } = await due();
     const { services, database } = world.web;
     let asked: Promise<void> | undefined;
-    const start: typeof services.transfers.start = (order, { isWanted, ...options } = {}) => {
+    const start: typeof services.transfers.start = (order, { admit, ...options } = {}) => {
       const andThen = async (sql: Sql) => {
-        const wanted = await isWanted?.(sql);
+        await admit?.(sql);
         asked = off(world, ordered, name);
         const waits = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
         const isWaiting = async () => {
           while ((await database.query(waits)).length === 0);
         };
         await Promise.race([asked, isWaiting()]);
-        return wanted ?? true;
       };
-      return services.transfers.start(order, { ...options, isWanted: andThen });
+      return services.transfers.start(order, { ...options, admit: andThen });
     };
     await startDailies({ ...services, transfers: { ...services.transfers, start } }, services.now());
     await asked;

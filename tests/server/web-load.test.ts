@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { LIMITS, openLimits } from '../../src/server/web/limits.ts';
 import { fromBrowser, LEGACY_DOMAIN, openWebWorld, signedInBy, type WebWorld } from '../support/web-world.ts';
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
@@ -102,6 +103,29 @@ describe('a transfer that is proven', () => {
     expect(second.body).toEqual(first.body);
     expect(third.body).toEqual(first.body);
     expect((await transfers()).length).toBe(1);
+  });
+
+  test('submitted several times at once counts once, and is no less when it is the last that may be ordered', async () => {
+    const limits = openLimits(world.services);
+    const left = LIMITS['transfers of a mailbox'].burst - 1;
+    await limits.takeAll(Array.from({ length: left }, () => ['transfers of a mailbox', ANN]));
+    const body = await move();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => load(body)));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers[0]?.status).toBe(200);
+    expect(await limits.used('transfers of a mailbox', ANN)).toBeCloseTo(left + 1, 1);
+    expect(await limits.used('transfers of a mailbox that tell a contact', `${ANN}\n${ELSEWHERE}`)).toBeCloseTo(1, 1);
+    expect(await limits.used('transfers that tell a contact', ELSEWHERE)).toBe(0);
+  });
+
+  test('that a limit refuses leaves nothing behind', async () => {
+    const limits = openLimits(world.services);
+    const { burst } = LIMITS['transfers by a client'];
+    await limits.takeAll(Array.from({ length: burst }, () => ['transfers by a client', '127.0.0.1']));
+    const refused = await load(await move());
+    expect([refused.status, refused.body]).toMatchObject([429, { error: 'TOO_MANY_ATTEMPTS' }]);
+    expect(await limits.used('transfers of a mailbox', ANN)).toBe(0);
+    expect([await transfers(), await world.database.query('select 1 from credentials')]).toEqual([[], []]);
   });
 
   test('submitted again after another sign-in at the same provider is the running one', async () => {

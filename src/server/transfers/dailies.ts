@@ -5,7 +5,7 @@ import { resealed, type Safe } from '../store/safe.ts';
 import { SealError } from '../store/vault.ts';
 import { orderAgain } from './again.ts';
 import { openSecret, ROLES, sealSecret, type Role, type Secret } from './credentials.ts';
-import { OrderUnwanted, type Transfers } from './orders.ts';
+import type { Transfers } from './orders.ts';
 import { transferById, type Transfer } from './transfer.ts';
 
 const HOUR_MS = 3_600_000;
@@ -159,6 +159,11 @@ export async function countDailyRun(sql: Sql, transferId: string, completed: boo
   return (row?.failures ?? 0) >= FAILURES_AT_MOST;
 }
 
+/** The daily of a run went off before the run was stored. */
+class SwitchedOff extends Error {
+  override name = 'SwitchedOff';
+}
+
 type Starting = Dailies & { readonly log: Log; readonly transfers: Pick<Transfers, 'start' | 'running'> };
 
 /**
@@ -199,12 +204,14 @@ async function startDaily(services: Starting, sourceEmail: string, now: number):
   }
   const order = orderAgain(transfer, secrets.source.password, secrets.destination);
   // Switching the daily off waits for this transaction, and then finds the run.
-  const isWanted = async (sql: Sql) =>
-    (await sql.query('select 1 from dailies where transfer_id = $1 and ended is null for share', [id])).length > 0;
+  const admit = async (sql: Sql) => {
+    const on = await sql.query('select 1 from dailies where transfer_id = $1 and ended is null for share', [id]);
+    if (on.length === 0) throw new SwitchedOff('It is not wanted any more.');
+  };
   try {
-    await transfers.start({ ...order, operations: ['emailmigration'] }, { anew: true, like: id, isWanted });
+    await transfers.start({ ...order, operations: ['emailmigration'] }, { anew: true, like: id, admit });
   } catch (error) {
-    if (error instanceof OrderUnwanted) return;
+    if (error instanceof SwitchedOff) return;
     throw error;
   }
   await eraseIdleRuns(database, id);

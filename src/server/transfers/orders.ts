@@ -41,15 +41,11 @@ type Started =
 /** `anew`: one that has ended is not the same. */
 type Anew = { readonly anew?: boolean };
 /**
- * `like`: nobody has ordered it, so nobody is told of it; whose that transfer is, theirs is this one too. `isWanted` is
- * asked within the transaction that stores it.
+ * `like`: nobody has ordered it, so nobody is told of it; whose that transfer is, theirs is this one too. `admit` is
+ * asked within the transaction that stores it, when no other submit of the mailbox can be faster any more: what it writes
+ * is written for a new transfer only, and what it throws undoes all.
  */
-type Starting = Anew & { readonly like?: string; readonly isWanted?: (sql: Sql) => Promise<boolean> };
-
-/** The transfer that was to be started is no longer wanted. */
-export class OrderUnwanted extends Error {
-  override name = 'OrderUnwanted';
-}
+type Starting = Anew & { readonly like?: string; readonly admit?: (sql: Sql) => Promise<void> };
 
 /**
  * Someone who has proven an address at a provider: `persons` are digests of the account, by the current key and former
@@ -63,7 +59,6 @@ export type Transfers = {
    * completed within the last minute, or with the same token: an answer got lost, or a button was pressed twice.
    * `usesToken` tells whether the order's token is the one that the transfer works with.
    * `busy`: the source is being moved somewhere else, by the transfer of that ID.
-   * @throws {OrderUnwanted} where `isWanted` says no
    */
   start(order: TransferOrder, options?: Starting): Promise<Started>;
   /**
@@ -71,8 +66,6 @@ export type Transfers = {
    * the one that runs and had no use for it.
    */
   startedBefore(order: TransferOrder): Promise<{ id: string } | null>;
-  /** Whether `start` would answer with a transfer that exists already. */
-  isStarted(order: TransferOrder, options?: Anew): Promise<boolean>;
   /** The transfer that reads a mailbox now, if any. */
   running(sourceEmail: string): Promise<{ id: string } | null>;
   /**
@@ -80,8 +73,6 @@ export type Transfers = {
    * was ordered: an empty later one does not stand for what is gone. `id` is of the last that brought mail.
    */
   lastMove(sourceEmail: string): Promise<{ readonly id: string; readonly isCompleted: boolean } | null>;
-  /** How many exports of a mailbox can be downloaded. */
-  exportsOf(sourceEmail: string): Promise<number>;
   /** `null` when there is no such transfer. */
   status(id: string): Promise<TransferStatus | null>;
   /** What a letter tells; `null` when there is no such transfer, or nobody to tell. */
@@ -122,14 +113,14 @@ export function openTransfers({
   sources,
   random = () => randomBytes(16),
 }: Services): Transfers {
-  async function insert(order: TransferOrder, submitKey: string, { like, isWanted }: Starting): Promise<string> {
+  async function insert(order: TransferOrder, submitKey: string, { like, admit }: Starting): Promise<string> {
     const transfer = orderedTransfer(random().toString('hex'), order, like !== undefined);
     const { id, notificationContact } = transfer;
     const sealed = await sealOrder(safe, id, order);
     try {
       await database.transaction(async (sql) => {
-        if ((await isWanted?.(sql)) === false) throw new OrderUnwanted('It is not wanted any more.');
         await insertTransfer(sql, transfer, submitKey, order.destination.tokenId);
+        await admit?.(sql);
         for (const credentials of sealed) await insertCredentials(sql, id, credentials.role, credentials.secret);
         if (like !== undefined) await copyOwners(sql, like, id);
         else if (notificationContact !== undefined) await queue.announce(id, 'started', { sql });
@@ -178,7 +169,6 @@ export function openTransfers({
       const completed = await completedTransfer(database, submitKey);
       return completed === null ? null : { id: completed.id };
     },
-    isStarted: async (order, options = {}) => (await standing(order, submitKeyOf(order, vault), options)) !== null,
     running: async (sourceEmail) => {
       const running = await runningTransfer(database, sourceEmail);
       return running === null ? null : { id: running.id };
@@ -200,14 +190,6 @@ export function openTransfers({
       );
       return last ?? null;
     },
-    exportsOf: async (sourceEmail) => {
-      const [row] = await database.query<{ count: number }>(
-        `select count(*)::integer as count from exports join transfers on transfers.id = transfer_id
-         where source_email = $1 and exports.finished is not null and deleted is null and expires > now()`,
-        [sourceEmail],
-      );
-      return row?.count ?? 0;
-    },
     status: (id) => statusOf(database, sources, id),
     news: (id) => newsOf(database, sources, id),
     newestTo: ({ email, persons }, atMost) =>
@@ -219,6 +201,16 @@ export function openTransfers({
         [email, persons, atMost],
       ),
   };
+}
+
+/** How many exports of a mailbox can be downloaded. */
+export async function exportsOf(sql: Sql, sourceEmail: string): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(
+    `select count(*)::integer as count from exports join transfers on transfers.id = transfer_id
+     where source_email = $1 and exports.finished is not null and deleted is null and expires > now()`,
+    [sourceEmail],
+  );
+  return row?.count ?? 0;
 }
 
 function orderedTransfer(id: string, order: TransferOrder, byItself: boolean): Transfer {

@@ -1,6 +1,6 @@
 import type { Challenge } from '../../contract/work.ts';
 import { Refusal } from './refusal.ts';
-import type { Database, Sql } from '../store/database.ts';
+import type { Sql } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 
 /** `burst` at once, then one every `everySeconds`. */
@@ -60,11 +60,13 @@ export type Limits = {
   giveBack(counts: readonly Count[]): Promise<void>;
   /** How much of the burst is used. */
   used(...count: Count): Promise<number>;
+  /** The same limits within a transaction: what is taken counts if it is committed. */
+  within(sql: Sql): Pick<Limits, 'take' | 'takeAll'>;
   /** Forgets what no longer limits anybody. */
   purge(): Promise<void>;
 };
 
-type Services = { readonly database: Database; readonly vault: Vault; readonly now: () => number };
+type Services = { readonly database: Sql; readonly vault: Vault; readonly now: () => number };
 
 export function limitKey(vault: Vault, [name, subject]: Count): string {
   return vault.digest(`limit ${name}`, subject);
@@ -115,6 +117,7 @@ export function openLimits({ database, vault, now }: Services): Limits {
       const isPossible = freeAt <= usedUpBy(LIMITS[name], now());
       return isPossible ? Math.max(0, (freeAt - now()) / (LIMITS[name].everySeconds * 1000)) : 0;
     },
+    within: (sql) => openLimits({ database: sql, vault, now }),
     purge: async () => {
       await database.query('delete from limits where free_at < $1', [now()]);
     },

@@ -10,10 +10,14 @@ type Order = {
 };
 
 /**
- * Counts an order: each costs the operator disk, letters and time.
+ * Counts an order: each costs the operator disk, letters and time. Within the transaction that stores it, so that one
+ * which is there already, and is only answered again, counts for nothing, even when it comes twice at once.
  * @throws {Refusal} 429
  */
-export async function limitOrder(limits: Limits, { mailbox, contact, client }: Order): Promise<void> {
+export async function limitOrder(
+  limits: Pick<Limits, 'take' | 'takeAll'>,
+  { mailbox, contact, client }: Order,
+): Promise<void> {
   await limits.take('transfers of a mailbox', mailbox);
   await limits.take('transfers by a client', client);
   if (contact === undefined) return;

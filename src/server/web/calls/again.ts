@@ -46,9 +46,11 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
   if (secret === null) throw notGiven('destination');
   const order = orderAgain(transfer, source.password, secret);
   const { sourceEmail: mailbox } = transfer;
-  if (!(await transfers.isStarted(order, { anew: true })))
-    await limitOrder(limits, { mailbox, contact: order.notificationContact, client: visit.client });
-  const started = await transfers.start(order, { anew: true });
+  const asked = { mailbox, contact: order.notificationContact, client: visit.client };
+  const started = await transfers.start(order, {
+    anew: true,
+    admit: (sql) => limitOrder(limits.within(sql), asked),
+  });
   if (started.kind === 'busy')
     throw new Refusal(
       409,

@@ -9,7 +9,8 @@ import { UsPhone } from '../../../contract/transfer.ts';
 import { isTokenForm } from '../../oauth/tokens.ts';
 import { restingOperations } from '../../transfers/attention.ts';
 import type { Secret } from '../../transfers/credentials.ts';
-import type { TransferOrder } from '../../transfers/orders.ts';
+import { exportsOf, type TransferOrder } from '../../transfers/orders.ts';
+import type { Sql } from '../../store/database.ts';
 import { limitOrder } from '../order-limits.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
@@ -70,8 +71,7 @@ async function startOnce(order: TransferOrder, services: Loading, visit: Visit):
     return before.id;
   }
   await proveDestination(order, services, visit);
-  await limitOrders(order, services, visit);
-  const started = await transfers.start(order);
+  const started = await transfers.start(order, { admit: (sql) => admitOrder(sql, order, services, visit) });
   if (started.kind === 'busy')
     throw new Refusal(
       409,
@@ -100,14 +100,11 @@ async function putRightBy({ source, destination }: TransferOrder, id: string, se
   return tokenId !== undefined;
 }
 
-/** Counts the order against the limits; one that is only answered again costs nothing. */
-async function limitOrders(order: TransferOrder, { limits, transfers }: Loading, { client }: Visit): Promise<void> {
-  if (await transfers.isStarted(order)) return;
-  await limitOrder(limits, { mailbox: order.source.email, contact: order.notificationContact, client });
-  if (
-    order.destination.provider === 'file_export' &&
-    (await transfers.exportsOf(order.source.email)) >= EXPORTS_AT_ONCE
-  )
+/** Within the transaction that stores the order. */
+async function admitOrder(sql: Sql, order: TransferOrder, { limits }: Loading, { client }: Visit): Promise<void> {
+  const { source, destination, notificationContact: contact } = order;
+  await limitOrder(limits.within(sql), { mailbox: source.email, contact, client });
+  if (destination.provider === 'file_export' && (await exportsOf(sql, source.email)) >= EXPORTS_AT_ONCE)
     throw new Refusal(
       400,
       'OPERATION_NOT_ALLOWED',
