@@ -12,6 +12,7 @@ import type { Log } from '../../src/server/log.ts';
 import { openVerifiers } from '../../src/server/transfers/verifiers.ts';
 import { sweepExports } from '../../src/server/export/download/sweeper.ts';
 import { openExportWorld } from '../support/export-world.ts';
+import { freePort } from '../support/free-port.ts';
 import { handOn, startHttpListener } from '../support/http-listener.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
 import { S3_KEYS, startS3Server, type S3Server } from '../support/s3-server.ts';
@@ -145,11 +146,14 @@ async function startedWith(refused: { method: string; status: number }, log: Log
   await checkExports(openExportStore({ exportsUrl, dataDir: folder }), log);
 }
 
+const IN_TROUBLE =
+  'EXPORTS_URL can not be reached, or is in trouble: exports wait until it is well. Everything else goes on';
+
 test('a bucket in trouble keeps nobody from starting, one that may not be read does', async () => {
   const said: string[] = [];
   const log = { error: (_: unknown, text: string) => said.push(text) } as unknown as Log;
   await startedWith({ method: 'PUT', status: 503 }, log);
-  expect(said).toEqual(['EXPORTS_URL is in trouble at the moment: exports wait until it is well']);
+  expect(said).toEqual([IN_TROUBLE]);
   await expect(startedWith({ method: 'GET', status: 403 }, log)).rejects.toThrow(SettingsError);
 });
 
@@ -159,7 +163,18 @@ test('a bucket that says nothing keeps nobody from starting either', async () =>
   const said: string[] = [];
   const log = { error: (_: unknown, text: string) => said.push(text) } as unknown as Log;
   await checkExports(openExportStore({ exportsUrl, dataDir: folder }), log, 50);
-  expect(said).toEqual(['EXPORTS_URL is in trouble at the moment: exports wait until it is well']);
+  expect(said).toEqual([IN_TROUBLE]);
+});
+
+test.each([
+  ['that refuses connections', (port: number) => `http://127.0.0.1:${port}`],
+  ['that is met by TLS and has none', () => `https://127.0.0.1:${server.port}`],
+])('nor does one %s', async (_, endpointAt) => {
+  const exportsUrl = `s3://exports/x?endpoint=${endpointAt(await freePort())}`;
+  const said: string[] = [];
+  const log = { error: (_: unknown, text: string) => said.push(text) } as unknown as Log;
+  await checkExports(openExportStore({ exportsUrl, dataDir: folder }), log);
+  expect(said).toEqual([IN_TROUBLE]);
 });
 
 test('a file that somebody else took out of the bucket is answered as gone', async () => {

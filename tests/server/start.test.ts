@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { IS_PROOF, sampleOf } from '../folders.ts';
 import { layFreshDatabase } from '../support/fresh-database.ts';
 import { freePort } from '../support/free-port.ts';
+import { startHttpListener } from '../support/http-listener.ts';
 import { S3_KEYS, startS3Server } from '../support/s3-server.ts';
 import { PAGES, runProduct, startProduct } from '../support/product.ts';
 
@@ -130,14 +131,18 @@ test('a place for exports that can not be written is named, with what to do', as
 });
 
 test('a bucket that can not be written is named, and its keys are not', async () => {
+  await using bucket = await startHttpListener((asked, answer) => {
+    asked.resume();
+    answer.writeHead(403).end();
+  });
   const { code, said } = await refused({
-    EXPORTS_URL: `s3://exports/x?endpoint=http://127.0.0.1:${await freePort()}`,
+    EXPORTS_URL: `s3://exports/x?endpoint=http://127.0.0.1:${bucket.port}`,
     AWS_ACCESS_KEY_ID: 'key-canary',
     AWS_SECRET_ACCESS_KEY: 'hunter2',
     LOG_LEVEL: 'silent',
   });
   expect(code).toBe(78);
-  expect(said).toContain("EXPORTS_URL can't be written (ECONNREFUSED).");
+  expect(said).toContain("EXPORTS_URL can't be written (");
   expect(said).not.toMatch(/hunter2|key-canary|    at /);
 });
 

@@ -15,7 +15,8 @@ const [TOO_MANY_REQUESTS, SERVER_ERROR] = [429, 500];
 
 /**
  * Writes a file to where exports lie, reads it, and deletes it again, so that a folder or a bucket that can't be written is found at
- * the start and not by the first subscriber. A full disk, or a bucket in trouble, is no reason to stay away: exports wait.
+ * the start and not by the first subscriber. A full disk, or a bucket in trouble or out of reach, is no reason to stay
+ * away: exports wait, and most transfers need none.
  * @throws {SettingsError}
  */
 export async function checkExports(exports: ExportStore, log: Log, answerWithin = ANSWER_WITHIN_MS): Promise<void> {
@@ -36,7 +37,10 @@ export async function checkExports(exports: ExportStore, log: Log, answerWithin 
     }
     const reason = error instanceof StoreError ? (error.cause ?? error) : error;
     if (isInTrouble(reason)) {
-      log.error({ err: reason }, 'EXPORTS_URL is in trouble at the moment: exports wait until it is well');
+      log.error(
+        { err: reason },
+        'EXPORTS_URL can not be reached, or is in trouble: exports wait until it is well. Everything else goes on',
+      );
       return;
     }
     const { code, name: kind } = reason as NodeJS.ErrnoException;
@@ -57,11 +61,13 @@ async function writeTo(exports: ExportStore, name: string, file: string, signal:
   await exports.remove(name);
 }
 
-/** A bucket says of itself that it can't do it now, or says nothing. */
+/** A bucket says of itself that it can't do it now, says nothing, or can't be reached by its name, its port or TLS. */
 function isInTrouble(error: unknown): boolean {
   const { $metadata, code, name } = error as SdkError;
-  const status = $metadata?.httpStatusCode ?? 0;
-  return status === TOO_MANY_REQUESTS || status >= SERVER_ERROR || code === 'ETIMEDOUT' || name === 'TimeoutError';
+  const { httpStatusCode: status } = $metadata ?? {};
+  if (status !== undefined) return status === TOO_MANY_REQUESTS || status >= SERVER_ERROR;
+  const isOfItsLine = $metadata !== undefined && code !== undefined;
+  return isOfItsLine || code === 'ETIMEDOUT' || name === 'TimeoutError';
 }
 
 type SdkError = NodeJS.ErrnoException & { readonly $metadata?: { readonly httpStatusCode?: number } };
