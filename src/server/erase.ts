@@ -18,21 +18,20 @@ const NO_FOLDER = {
  * must be stopped for it, and its files are written anew; with a PostgreSQL it may run.
  * @throws {DataFolderError}
  */
-export async function eraseFromServer(settings: Settings, address: string): Promise<number> {
+export async function eraseFromServer(settings: Settings, subscriber: string): Promise<number> {
   await using opened = new AsyncDisposableStack();
   const { databaseUrl, dataDir } = settings;
   const folder = databaseUrl === undefined ? opened.use(await holdDataFolder(dataDir)) : NO_FOLDER;
-  const database = opened.use(
-    await openDatabase(databaseUrl === undefined ? { folder: join(dataDir, 'database') } : { url: databaseUrl }),
-  );
-  const { vault, safe } = await openSealing({ settings, database, folder });
   const log = openLog(settings.logLevel);
+  const address = databaseUrl === undefined ? { folder: join(dataDir, 'database') } : { url: databaseUrl };
+  const database = opened.use(await openDatabase(address, log));
+  const { vault, safe } = await openSealing({ settings, database, folder });
   const now = Date.now;
   const tokens = openTokens({ oauthClients: openOauthClients({ settings, now }), database, safe, log, now });
   // Awaited here, before what it works on is closed.
   const count = await eraseSubscriber(
     { database, safe, vault, log, tokens, exports: openExportStore(settings) },
-    address,
+    subscriber,
   );
   await overwriteDeleted(database);
   return count;

@@ -132,7 +132,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   const exports = openExportStore(settings);
   // The web side only hands out and deletes.
   if (settings.role !== 'web') await checkExports(exports, log);
-  const database = opened.use(await openDatabase(databaseAddress(settings, folder)));
+  const database = opened.use(await openDatabase(databaseAddress(settings, folder), log));
   const wrongClock = await clockFault(database, Date.now);
   if (wrongClock !== null) log.error(wrongClock);
   const { vault, safe } = await openSealing({ settings, database, folder });

@@ -356,6 +356,50 @@ describe('a database that the product can not work on is refused at the start, w
   });
 });
 
+/** Waits until a query has rows. */
+async function comesTrue(database: Database, query: string): Promise<void> {
+  while ((await database.query(query)).length === 0);
+}
+
+describe('a change of the tables', needs('postgresql'), () => {
+  const FORGOTTEN = [
+    "delete from schema_migrations where name = '068-export-pieces.sql'",
+    'alter table export_files drop column pieces',
+  ];
+  /** So long anything else may take here. */
+  const WITHIN_MS = 500;
+  const waitingFor = (what: string) => `select 1 from pg_stat_activity where datname = current_database()
+    and wait_event_type = 'Lock' and query ~ '${what}' and now() - query_start > '${WITHIN_MS + 300} ms'`;
+
+  async function openHeld(hold: string, waits: string): Promise<string[]> {
+    const url = await createEmptyDatabase();
+    await using old = await openDatabase({ url });
+    for (const statement of FORGOTTEN) await old.query(statement);
+    await command(url, `alter database ${nameOf(url)} set statement_timeout = ${WITHIN_MS}`);
+    const lines: string[] = [];
+    const log = openLog('info', { write: (line) => void lines.push(line) });
+    let opening: Promise<Database> | undefined;
+    await old.transaction(async (sql) => {
+      await sql.query('set local idle_in_transaction_session_timeout = 0');
+      await sql.query(hold);
+      opening = openDatabase({ url: `${url}?query_timeout=${WITHIN_MS}` }, log);
+      await Promise.race([opening, comesTrue(old, waitingFor(waits))]);
+    });
+    await using database = await opening;
+    expect(await database?.query('select pieces from export_files')).toEqual([]);
+    return lines.map((line) => (JSON.parse(line) as { msg: string; migration?: string }).migration ?? 'waits');
+  }
+
+  test('has the time that it needs, whatever limit statements have, and is told', async () => {
+    expect(await openHeld('select 1 from export_files', 'alter table')).toEqual(['068-export-pieces.sql']);
+  });
+
+  test('by another process is waited for as long as it takes, and told', async () => {
+    const lines = await openHeld('select pg_advisory_xact_lock(7265301)', 'advisory');
+    expect(lines).toEqual(['waits', '068-export-pieces.sql']);
+  });
+});
+
 test("a clock that is not the database's is told, by how much and with what to do", async () => {
   await using database = await openTestDatabase(FRESH);
   const told = (by: number) => clockFault(database, () => Date.now() + by);

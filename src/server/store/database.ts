@@ -4,6 +4,7 @@ import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { fromPglite, PgBoss, type ConstructorOptions } from 'pg-boss';
 import { SettingsError } from '../../contract/settings.ts';
+import type { Log } from '../log.ts';
 
 /** Runs one statement with `$1`-style parameters and answers its rows. */
 export type Sql = {
@@ -36,11 +37,19 @@ const MIGRATIONS = join(import.meta.dirname, 'migrations');
 const MIGRATION_LOCK = 7_265_301;
 /** While a change waits for a table, everybody else waits behind it, such as the old processes beside this one. */
 const TABLES_WITHIN = 'set local lock_timeout = 3000';
+const CHANGING =
+  'the tables of the database are being changed: where they are large that may take minutes, and must not be broken off';
+/** A DBA's limits are for what can be tried again; `transaction_timeout` is one of PostgreSQL 17. */
+const UNHURRIED = `select set_config(name, '0', true) from pg_settings where name in ('statement_timeout', 'transaction_timeout')`;
 const POOL_SIZE = 10;
 /** A call that waits longer for a connection is answered with 503. */
 const CONNECTED_WITHIN_MS = 20_000;
 /** A statement without an answer for so long went to a machine that is gone; its connection is given up. */
 const ANSWERED_WITHIN_MS = 60_000;
+/** A change of large tables takes as long as it takes, and would never be done if it were cut short: a timer's longest time. */
+const CHANGED_WITHIN_MS = 2 ** 31 - 1;
+/** Then a machine that says nothing is asked whether it is there: what waits for one that is gone ends after some 10 s more. */
+const ASKED_AFTER_MS = 30_000;
 /** Each new connection costs both sides some 8 ms of CPU; a worker between two transfers keeps those that it has. */
 const IDLE_FOR_MS = 60_000;
 const POOL = {
@@ -49,6 +58,7 @@ const POOL = {
   query_timeout: ANSWERED_WITHIN_MS,
   idleTimeoutMillis: IDLE_FOR_MS,
   keepAlive: true,
+  keepAliveInitialDelayMillis: ASKED_AFTER_MS,
 } as const;
 
 /**
@@ -133,16 +143,17 @@ export class EmbeddedUnusable extends Error {
 }
 
 /**
- * Opens the database and brings its tables up to date.
+ * Opens the database and brings its tables up to date, however long that takes.
  * @throws {DatabaseUnavailable}
  * @throws {EmbeddedUnusable}
  * @throws {SettingsError}
  */
-export async function openDatabase(address: DatabaseAddress): Promise<Database> {
-  const database = 'url' in address ? openPostgres(address.url) : await openPglite(address.folder);
+export async function openDatabase(address: DatabaseAddress, log?: Pick<Log, 'info'>): Promise<Database> {
+  const opened = 'url' in address ? openPostgres(address.url) : await openPglite(address.folder);
+  const { database } = opened;
   try {
     if (database.kind === 'postgres') await requireFitting(database);
-    await migrate(database);
+    await migrate(opened, log);
   } catch (error) {
     await database[Symbol.asyncDispose]();
     throw startFault(error);
@@ -211,14 +222,17 @@ function faultOf(error: unknown): unknown {
   return isStatements || !(error instanceof Error) ? error : new DatabaseUnavailable(error);
 }
 
-function openPostgres(url: string): Database {
+/** `unhurried`: a transaction whose statements may take as long as they need. */
+type Opened = { readonly database: Database; readonly unhurried: Database['transaction'] };
+
+function openPostgres(url: string): Opened {
   // Statements that a client is given at once are sent at once.
   const pool = new pg.Pool({ connectionString: url, ...POOL, pipeline: true });
   // An idle connection that the server ends is replaced by the pool; without a listener it would end the process.
   pool.on('error', ignore);
   // So is one that is handed out just then: the pool's own listener is off before whoever waits for it goes on.
   pool.on('connect', (client) => client.on('error', ignore));
-  return {
+  const database: Database = {
     kind: 'postgres',
     ...sqlOn(pool),
     commit: async (statements) => {
@@ -241,30 +255,39 @@ function openPostgres(url: string): Database {
         client.release(!isThere);
       }
     },
-    transaction: async (work) => {
-      const client = await connected(pool);
-      const sql = sqlOn(client);
-      const { promise: committed, resolve } = Promise.withResolvers<void>();
-      try {
-        await sql.query(BEGIN);
-        const result = await work({ ...sql, committed });
-        await sql.query('commit');
-        resolve();
-        client.release();
-        return result;
-      } catch (error) {
-        // One that can't even roll back, or only reads, is not used again.
-        await sql.query('rollback').then(
-          () => client.release(error instanceof DatabaseUnavailable),
-          () => client.release(true),
-        );
-        throw error;
-      }
-    },
+    transaction: (work) => transactionOn(pool, work),
     // pg-boss hands what it does not know itself on to its own pool.
     queue: (options) => new PgBoss({ connectionString: url, ...POOL, ...options }),
     [Symbol.asyncDispose]: () => pool.end(),
   };
+  return { database, unhurried: (work) => transactionOn(pool, work, { query_timeout: CHANGED_WITHIN_MS }) };
+}
+
+type Timing = { readonly query_timeout?: number };
+
+async function transactionOn<Result>(
+  pool: pg.Pool,
+  work: (sql: Sql) => Promise<Result>,
+  timing: Timing = {},
+): Promise<Result> {
+  const client = await connected(pool);
+  const sql = sqlOn(client, timing);
+  const { promise: committed, resolve } = Promise.withResolvers<void>();
+  try {
+    await sql.query(BEGIN);
+    const result = await work({ ...sql, committed });
+    await sql.query('commit');
+    resolve();
+    client.release();
+    return result;
+  } catch (error) {
+    // One that can't even roll back, or only reads, is not used again.
+    await sql.query('rollback').then(
+      () => client.release(error instanceof DatabaseUnavailable),
+      () => client.release(true),
+    );
+    throw error;
+  }
 }
 
 function connected(pool: pg.Pool): Promise<pg.PoolClient> {
@@ -273,11 +296,12 @@ function connected(pool: pg.Pool): Promise<pg.PoolClient> {
   });
 }
 
-function sqlOn(client: pg.Pool | pg.PoolClient): Sql {
+function sqlOn(client: pg.Pool | pg.PoolClient, timing: Timing = {}): Sql {
   return {
     query: async <Row>(text: string, parameters?: readonly unknown[]) => {
       try {
-        return (await client.query(text, parameters === undefined ? undefined : [...parameters])).rows as Row[];
+        const values = parameters === undefined ? {} : { values: [...parameters] };
+        return (await client.query({ text, ...values, ...timing })).rows as Row[];
       } catch (error) {
         throw faultOf(error);
       }
@@ -307,7 +331,7 @@ async function createPglite(folder: string): Promise<PGlite> {
   }
 }
 
-async function openPglite(folder: string): Promise<Database> {
+async function openPglite(folder: string): Promise<Opened> {
   const lite = await createPglite(folder);
   const transaction: Database['transaction'] = async (work) => {
     const { promise: committed, resolve } = Promise.withResolvers<void>();
@@ -321,7 +345,7 @@ async function openPglite(folder: string): Promise<Database> {
     resolve();
     return result;
   };
-  return {
+  const database: Database = {
     kind: 'pglite',
     query: async <Row>(text: string, parameters?: readonly unknown[]) =>
       (await lite.query<Row>(text, parameters === undefined ? undefined : [...parameters])).rows,
@@ -335,16 +359,24 @@ async function openPglite(folder: string): Promise<Database> {
     queue: (options) => new PgBoss({ backend: 'pglite', db: fromPglite(lite), ...options }),
     [Symbol.asyncDispose]: () => lite.close(),
   };
+  return { database, unhurried: transaction };
 }
 
 /**
  * Applies the numbered SQL files that this database has not seen, one transaction for all of them.
  * @throws {SettingsError} when it has seen others
  */
-async function migrate(database: Database): Promise<void> {
+async function migrate({ database, unhurried }: Opened, log?: Pick<Log, 'info'>): Promise<void> {
   const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).toSorted();
-  await database.transaction(async (sql) => {
-    await sql.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+  await unhurried(async (sql) => {
+    await sql.query(UNHURRIED);
+    const [lock] = await sql.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [
+      MIGRATION_LOCK,
+    ]);
+    if (lock?.taken !== true) {
+      log?.info('another process is at work on the tables of the database: this one waits until it is done');
+      await sql.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    }
     await sql.query(
       'create table if not exists schema_migrations (name text primary key, applied timestamptz not null default now())',
     );
@@ -355,6 +387,8 @@ async function migrate(database: Database): Promise<void> {
     if (unknown !== undefined) throw madeByNewer(database, unknown);
     await sql.query(TABLES_WITHIN);
     for (const name of files.filter((file) => !applied.has(file))) {
+      // At a first start there is nothing that could take long.
+      if (applied.size > 0) log?.info({ migration: name }, CHANGING);
       const text = await readFile(join(MIGRATIONS, name), 'utf8');
       for (const statement of statementsOf(text)) await sql.query(statement);
       await sql.query('insert into schema_migrations (name) values ($1)', [name]);
