@@ -31,6 +31,16 @@ export function isEmail(text: string): boolean {
   );
 }
 
+/** Who a letter comes from: `address` or `Name <address>`, where the name may stand in quotes and may be empty; `null` for what is neither. */
+export function readSender(text: string): { readonly name: string; readonly address: string } | null {
+  const open = text.indexOf('<');
+  if (open < 0) return isEmail(text) ? { name: '', address: text } : null;
+  const address = text.slice(open + 1, -1);
+  const written = text.slice(0, open).trim();
+  const name = /^"[^"]*"$/.test(written) ? written.slice(1, -1).trim() : written;
+  return text.endsWith('>') && isEmail(address) && !/["\p{Cc}]/u.test(name) ? { name, address } : null;
+}
+
 /** Text in the one spelling by which many servers and resolvers know it: full width is plain, and what can't be seen is not there (UTS #46, RFC 8265). */
 export function folded(text: string): string {
   return text

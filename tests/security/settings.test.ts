@@ -7,6 +7,7 @@ import { CLEAR_TEXT_SETTINGS } from '../../src/contract/settings/clear-text.ts';
 import { SECRET_SETTINGS, SETTING_NAMES } from '../../src/contract/settings/variables.ts';
 import { settingsFrom, withSecretFiles } from '../../src/read-settings.ts';
 import { shortcomings } from '../../src/server/main.ts';
+import { senderOf } from '../../src/server/notifications/wording.ts';
 import { requireCertificates } from '../../src/server/mail/imap/tls.ts';
 import { contentSecurityPolicy } from '../../src/server/web/headers.ts';
 
@@ -230,6 +231,51 @@ test.each([
 test('what is no setting and near to none is left alone', () => {
   const others = { HOSTNAME: 'a', PORTS: '1', SMTP_HOST: 'b', DATABASE_PORT: '5432', EXPORT_DAY: ' ' };
   expect(problemsOf({ ...LEGACY, ...others })).toEqual([]);
+});
+
+test.each([
+  '@b.example',
+  'a@',
+  'a@b@c.example',
+  'a@b',
+  'a b@c.example',
+  'a@b.example, c@d.example',
+  'Portal',
+  'Portal <>',
+  'Portal <@b.example>',
+  'Portal <a@b.example',
+  'Portal <a@b.example> more',
+  'Portal <a@b.example><c@d.example>',
+  'Por"tal <a@b.example>',
+  'Portal\u0007 <a@b.example>',
+  'Portal\r\nBcc: c@d.example\r\n <a@b.example>',
+  `${'n'.repeat(400)} <a@b.example>`,
+])('letters from %j are refused at the start', (from) => {
+  const mail = { SMTP_URL: 'smtps://smtp.example.com', MAIL_FROM: from };
+  expect(problemsOf({ ...LEGACY, ...mail })).toEqual([
+    expect.stringMatching(/^MAIL_FROM must .*\. Example: MAIL_FROM=no-reply@example\.com$/),
+  ]);
+});
+
+test.each([
+  ['a@b.example', 'San Bruno Email Transfer', 'a@b.example'],
+  ['<a@b.example>', 'San Bruno Email Transfer', 'a@b.example'],
+  ['San Bruno, Inc. <a@b.example>', 'San Bruno, Inc.', 'a@b.example'],
+  ['"San Bruno (Mail)" <a@b.example>', 'San Bruno (Mail)', 'a@b.example'],
+  ['Câble <a@câble.example>', 'Câble', 'a@câble.example'],
+])('letters from %s come from who is meant', (from, name, address) => {
+  const { mailFrom = '', legacyName } = readSettings({
+    ...LEGACY,
+    SMTP_URL: 'smtps://smtp.example.com',
+    MAIL_FROM: from,
+  });
+  expect(senderOf(mailFrom, legacyName)).toEqual({ name, address });
+});
+
+test.each(['LEGACY_NAME', 'SUPPORT_PHONE'])('a %s of two lines is refused', (name) => {
+  expect(problemsOf({ ...LEGACY, [name]: '650\nBcc: a' })).toEqual([
+    expect.stringMatching(`^${name} must be one line`),
+  ]);
 });
 
 test('what is there and wrong is not told as missing too', () => {

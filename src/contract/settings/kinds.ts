@@ -109,6 +109,13 @@ export function moment(example: string) {
 export const text = (max: number, example: string) =>
   v.pipe(v.string(), v.maxLength(max, fault({ fault: `must have ${max} characters at most.`, example })));
 
+/** What is shown, and stands in the headers of letters. */
+export const line = (max: number, example: string) =>
+  v.pipe(
+    text(max, example),
+    v.regex(/^\P{Cc}+$/u, fault({ fault: 'must be one line, without control characters.', example })),
+  );
+
 /** 32 bytes in base64. */
 export const isKey = (text: string) => /^[A-Za-z0-9+/]{43}=$/.test(text);
 

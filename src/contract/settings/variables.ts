@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isDomain } from '../email-address.ts';
+import { isDomain, readSender } from '../email-address.ts';
 import { type OauthProvider } from '../provider.ts';
 import {
   account,
@@ -9,6 +9,7 @@ import {
   imap,
   isKey,
   key,
+  line,
   list,
   moment,
   number,
@@ -69,7 +70,7 @@ export const VARIABLES = {
     v.string(),
     v.transform((value) => ['true', 'True', '1'].includes(value)),
   ),
-  LEGACY_NAME: text(64, 'LEGACY_NAME=San Bruno'),
+  LEGACY_NAME: line(64, 'LEGACY_NAME=San Bruno'),
   LEGACY_DOMAINS: list(isDomain, 'host names', 'LEGACY_DOMAINS=sanbrunocable.example,sanbruno.example'),
   ACCESS_END: moment('ACCESS_END=2025-11-30T23:59:59-08:00'),
   LEGACY_IMAP_URL: imap('LEGACY_IMAP_URL=imaps://imap.example.com:993'),
@@ -97,8 +98,14 @@ export const VARIABLES = {
   ),
   SMTP_URL: account(['smtp://', 'smtps://'], 'SMTP_URL=smtps://user:secret@smtp.example.com'),
   MAIL_FROM: v.pipe(
-    v.string(),
-    v.regex(/^[^\r\n@]*@[^\r\n]+$/, fault({ fault: 'must be an address.', example: 'MAIL_FROM=no-reply@example.com' })),
+    text(320, 'MAIL_FROM=no-reply@example.com'),
+    v.check(
+      (from) => readSender(from) !== null,
+      fault({
+        fault: 'must be an address, or a name and an address between < and >.',
+        example: 'MAIL_FROM=no-reply@example.com',
+      }),
+    ),
   ),
   SUPPORT_EMAIL: v.pipe(
     v.string(),
@@ -133,7 +140,7 @@ export const VARIABLES = {
   TERMS_URL: web('TERMS_URL=https://www.example.com/terms'),
   DESTINATION_MAIL_URL: web('DESTINATION_MAIL_URL=https://mail.yahoo.com/'),
   FOOTER_URL: web('FOOTER_URL=https://www.example.com/legal-footer'),
-  SUPPORT_PHONE: text(32, 'SUPPORT_PHONE=650 555 0100'),
+  SUPPORT_PHONE: line(32, 'SUPPORT_PHONE=650 555 0100'),
   ...providerVariables('GOOGLE'),
   ...providerVariables('YAHOO'),
   ...providerVariables('OFFICE365'),

@@ -1,4 +1,5 @@
 import { displayName } from '../../contract/display-name.ts';
+import { readSender } from '../../contract/email-address.ts';
 import { counted } from '../counted.ts';
 import { MOMENT } from '../moment.ts';
 import { escapeHtml } from '../escape-html.ts';
@@ -22,8 +23,9 @@ export function senderName(legacyName: string): string {
 }
 
 /** An address alone gets a name, so that the letter says who it is from. */
-export function senderOf(mailFrom: string, legacyName: string): string | { name: string; address: string } {
-  return mailFrom.includes('<') ? mailFrom : { name: senderName(legacyName), address: mailFrom };
+export function senderOf(mailFrom: string, legacyName: string): { name: string; address: string } {
+  const { name, address } = readSender(mailFrom) ?? { name: '', address: mailFrom };
+  return { name: name === '' ? senderName(legacyName) : name, address };
 }
 
 /** The result, in one sentence. */

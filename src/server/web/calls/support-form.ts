@@ -48,7 +48,7 @@ export const answerSupportForm = route(
     });
     try {
       await letters.send({
-        from: mailFrom,
+        from: senderOf(mailFrom, legacyName),
         to: supportEmail,
         ...(isEmail(replyTo) ? { replyTo: { name: '', address: replyTo } } : {}),
         subject: `${legacyName} transfer: a subscriber asks for help (${reference})`,
