@@ -6,7 +6,7 @@ import { settingsFrom, withSecretFiles } from './read-settings.ts';
 import { runServer } from './server/main.ts';
 import { DataFolderError, holdDataFolder } from './server/store/data-folder.ts';
 import { DatabaseUnavailable, EmbeddedUnusable } from './server/store/database.ts';
-import { AddressInUseError } from './server/web/listen.ts';
+import { AddressInUseError } from './server/web/listening.ts';
 
 const OLDEST_NODE = 24;
 const LAST_PORT = 65_535;

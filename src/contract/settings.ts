@@ -38,6 +38,8 @@ const PUBLIC_ADDRESSES: Record<OauthProvider, Omit<ProviderSettings, 'client'>> 
 export type Settings = {
   readonly host: string;
   readonly port: number;
+  /** Where load balancers and orchestrators may ask how the process is; absent: only a web process is asked, at `port`. */
+  readonly healthPort?: number;
   /** Without a trailing slash. */
   readonly publicUrl: string;
   readonly role: 'all' | 'web' | 'worker';
@@ -146,6 +148,10 @@ function contradictions(set: Values, isGiven: (name: keyof Values) => boolean): 
     problems.push(
       'DATABASE_URL is needed when ROLE is web or worker: the embedded database belongs to one process. Example: ROLE=all',
     );
+  if (set.ROLE !== 'worker' && set.HEALTH_PORT !== undefined && set.HEALTH_PORT === (set.PORT ?? PORT))
+    problems.push(
+      `HEALTH_PORT must be another than PORT, where a web process answers the same. Example: HEALTH_PORT=${(set.PORT ?? PORT) + 1}`,
+    );
   if ((set.RETENTION_DAYS ?? RETENTION_DAYS) < (set.EXPORT_DAYS ?? EXPORT_DAYS))
     problems.push(
       `RETENTION_DAYS must not be less than EXPORT_DAYS: a file can't outlive its transfer. Example: RETENTION_DAYS=${set.EXPORT_DAYS ?? EXPORT_DAYS}`,
@@ -190,11 +196,12 @@ function sandboxed(set: Values): boolean {
   return set.SANDBOX ?? (set.LEGACY_IMAP_URL === undefined && set.DATABASE_URL === undefined);
 }
 
+const PORT = 8080;
 const EXPORT_DAYS = 7;
 const RETENTION_DAYS = 30;
 
 function settle(set: Values): Settings {
-  const port = set.PORT ?? 8080;
+  const port = set.PORT ?? PORT;
   const dataDir = set.DATA_DIR ?? '.data';
   return {
     host: set.HOST ?? '127.0.0.1',
@@ -229,6 +236,7 @@ function settle(set: Values): Settings {
     termsUrl: set.TERMS_URL ?? 'https://www.sanbrunocable.example/terms',
     destinationMailUrl: set.DESTINATION_MAIL_URL ?? 'https://mail.yahoo.com/',
     supportPhone: set.SUPPORT_PHONE ?? '650 555 0100',
+    ...optional('healthPort', set.HEALTH_PORT),
     ...optional('inspectorUrl', inspectorUrl(set.INSPECT)),
     ...optional('databaseUrl', set.DATABASE_URL),
     ...optional('secretKey', set.SECRET_KEY),

@@ -26,6 +26,7 @@ import { openOauthClients } from './oauth/client.ts';
 import { openTokens, placesOfTokens } from './oauth/tokens.ts';
 import type { DataFolder } from './store/data-folder.ts';
 import { openDatabase, type Sql } from './store/database.ts';
+import { startHealth } from './web/health.ts';
 import { CLOCKS_APART_MS } from './web/limits.ts';
 import { startWeb } from './web/listen.ts';
 import { openWeb } from './web/services.ts';
@@ -128,6 +129,7 @@ export async function clockFault(database: Sql, now: () => number): Promise<stri
 export async function runServer({ settings, folder, portalFolder }: ServerOptions): Promise<AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
   const log = openLog(settings.logLevel);
+  const health = opened.use(await startHealth(settings));
   requireCertificates(settings);
   const exports = openExportStore(settings);
   // The web side only hands out and deletes.
@@ -196,6 +198,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
         { host: settings.host, port: settings.port, portalFolder },
       ),
     );
+  health.started(database);
   return opened.move();
 }
 

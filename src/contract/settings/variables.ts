@@ -30,6 +30,8 @@ export const VARIABLES = {
     ),
   ),
   PORT: number(0, 65_535, 'PORT=8080'),
+  /** Where a process of any role answers `/healthz` and `/readyz`, and nothing else. */
+  HEALTH_PORT: number(1, 65_535, 'HEALTH_PORT=8081'),
   PUBLIC_URL: origin('PUBLIC_URL=https://transfer.example.com'),
   ROLE: v.picklist(['all', 'web', 'worker'], fault({ fault: 'must be all, web or worker.', example: 'ROLE=all' })),
   DATA_DIR: text(4096, 'DATA_DIR=/var/lib/portal'),

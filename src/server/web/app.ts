@@ -11,6 +11,7 @@ import type { Route } from './calls/route.ts';
 import { clientOf, isVisit, limitedBody, maintenance, ownJson, unavailable } from './guards.ts';
 import { mountExports } from './downloads.ts';
 import { securityHeaders } from './headers.ts';
+import { canWrite, mountHealth } from './health.ts';
 import { openApi, OPENAPI_PATH } from './openapi.ts';
 import { oauthRoutes } from './oauth-routes.ts';
 import { servePortal, type PortalFiles } from './portal-files.ts';
@@ -24,7 +25,6 @@ import { DatabaseUnavailable } from '../store/database.ts';
 
 /** The longest that a call may take; what is behind it (mail servers, providers) has shorter limits of its own. */
 export const CALL_WITHIN_MS = 30_000;
-const READY_WITHIN_MS = 2000;
 /** A restart of the database takes about so long. */
 const DATABASE_RETRY_SECONDS = 15;
 
@@ -61,20 +61,7 @@ export function createApp(web: Web, portal: PortalFiles = new Map(), stopping?: 
     );
   });
 
-  app.get('/healthz', (c) => c.json({ ok: true }));
-  app.get('/readyz', async (c) => {
-    const ready = await Promise.race([
-      // Writes nothing, and is refused where nothing can be written.
-      database.query('delete from limits where false').then(
-        () => true,
-        () => false,
-      ),
-      new Promise<false>((resolve) => {
-        setTimeout(resolve, READY_WITHIN_MS, false).unref();
-      }),
-    ]);
-    return c.json({ ok: ready }, ready ? 200 : 503);
-  });
+  mountHealth(app, () => canWrite(database));
 
   app.use('/api/*', async (c, next) => {
     await next();

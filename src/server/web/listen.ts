@@ -1,7 +1,7 @@
-import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { createApp } from './app.ts';
+import { closeServer, listen } from './listening.ts';
 import { readPortalFiles } from './portal-files.ts';
 import type { Web } from './services.ts';
 import { eraseEnded } from '../transfers/retention.ts';
@@ -11,14 +11,7 @@ import { createBoundedServer } from './bounded-server.ts';
 const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 30_000;
 const KEEP_ALIVE_MS = 5000;
-/** What is being answered when the server stops has this long. */
-const STOP_WITHIN_MS = 10_000;
 const PURGE_EVERY_MS = 10 * 60_000;
-
-/** The port is taken. The message is for the operator. */
-export class AddressInUseError extends Error {
-  override name = 'AddressInUseError';
-}
 
 export type RunningWeb = AsyncDisposable & { readonly port: number };
 
@@ -49,48 +42,13 @@ export async function startWeb(web: Web, options: WebOptions): Promise<RunningWe
   const purging = setInterval(() => void purge(web), PURGE_EVERY_MS).unref();
   let stopped: Promise<void> | undefined;
   const stop = () => {
-    stopped ??= close(server, stopping);
+    stopping.abort();
+    stopped ??= closeServer(server);
     clearInterval(purging);
     return stopped;
   };
   signal?.addEventListener('abort', () => void stop(), { once: true });
   return { port: (server.address() as AddressInfo).port, [Symbol.asyncDispose]: stop };
-}
-
-async function listen(server: Server, host: string, port: number): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  server.listen(port, host, resolve);
-  try {
-    await promise;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE')
-      throw new AddressInUseError(
-        `PORT ${port} is already in use. Stop what uses it, or name another. Example: PORT=${port + 1}`,
-        {
-          cause: error,
-        },
-      );
-    if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-      throw new AddressInUseError(
-        `HOST ${host} with PORT ${port} can't be listened on (${code}). Example: HOST=127.0.0.1 PORT=8081`,
-        { cause: error },
-      );
-    throw error;
-  } finally {
-    server.off('error', reject);
-  }
-}
-
-async function close(server: Server, stopping: AbortController): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  stopping.abort();
-  server.close(() => resolve());
-  server.closeIdleConnections();
-  const late = setTimeout(() => server.closeAllConnections(), STOP_WITHIN_MS);
-  await promise;
-  clearTimeout(late);
 }
 
 /** Erases what has run out. */

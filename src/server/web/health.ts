@@ -1,0 +1,65 @@
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { Settings } from '../../contract/settings.ts';
+import type { Sql } from '../store/database.ts';
+import { createBoundedServer } from './bounded-server.ts';
+import { securityHeaders } from './headers.ts';
+import { closeServer, listen } from './listening.ts';
+import { limitSockets, openFilesAtMost } from './sockets.ts';
+
+const READY_WITHIN_MS = 2000;
+
+/** Where load balancers and orchestrators ask: whether the process answers at all, and whether it can do its work now. */
+export function mountHealth(app: Hono, isReady: () => Promise<boolean>): void {
+  app.get('/healthz', (c) => c.json({ ok: true }));
+  app.get('/readyz', async (c) => {
+    const ok = await isReady();
+    return c.json({ ok }, ok ? 200 : 503);
+  });
+}
+
+/** Whether the database can be written to, and says so soon. */
+export function canWrite(database: Sql): Promise<boolean> {
+  return Promise.race([
+    // Writes nothing, and is refused where nothing can be written.
+    database.query('delete from limits where false').then(
+      () => true,
+      () => false,
+    ),
+    new Promise<false>((resolve) => {
+      setTimeout(resolve, READY_WITHIN_MS, false).unref();
+    }),
+  ]);
+}
+
+export type Health = AsyncDisposable & {
+  /** From now on the process is ready while its database is. */
+  readonly started: (database: Sql) => void;
+};
+
+/**
+ * Answers `/healthz` and `/readyz` on `HEALTH_PORT`, from the first moment on: what only starts is alive, however long its
+ * tables are being changed, and not ready. Without that setting it listens nowhere.
+ * @throws {AddressInUseError}
+ */
+export async function startHealth(settings: Settings): Promise<Health> {
+  const { healthPort } = settings;
+  let running: Sql | null = null;
+  const health = (stop: () => Promise<void>): Health => ({
+    started: (database) => (running = database),
+    [Symbol.asyncDispose]: async () => {
+      running = null;
+      await stop();
+    },
+  });
+  if (healthPort === undefined) return health(async () => {});
+  const app = new Hono();
+  app.use(securityHeaders(settings));
+  mountHealth(app, async () => running !== null && canWrite(running));
+  app.notFound((c) => c.text('Not found', 404));
+  const answer = getRequestListener(app.fetch, { hostname: 'localhost' });
+  const server = createBoundedServer((request, response) => void answer(request, response));
+  limitSockets(server, settings.proxies, await openFilesAtMost());
+  await listen(server, settings.host, healthPort, 'HEALTH_PORT');
+  return health(() => closeServer(server));
+}

@@ -1,0 +1,45 @@
+import type { Server } from 'node:http';
+
+/** What is being answered when the server stops has this long. */
+const STOP_WITHIN_MS = 10_000;
+
+/** The port is taken. The message is for the operator. */
+export class AddressInUseError extends Error {
+  override name = 'AddressInUseError';
+}
+
+/** @param setting the name of that port. @throws {AddressInUseError} */
+export async function listen(server: Server, host: string, port: number, setting = 'PORT'): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen(port, host, resolve);
+  try {
+    await promise;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE')
+      throw new AddressInUseError(
+        `${setting} ${port} is already in use. Stop what uses it, or name another. Example: ${setting}=${port + 1}`,
+        {
+          cause: error,
+        },
+      );
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+      throw new AddressInUseError(
+        `HOST ${host} with ${setting} ${port} can't be listened on (${code}). Example: HOST=127.0.0.1 ${setting}=8081`,
+        { cause: error },
+      );
+    throw error;
+  } finally {
+    server.off('error', reject);
+  }
+}
+
+export async function closeServer(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeIdleConnections();
+  const late = setTimeout(() => server.closeAllConnections(), STOP_WITHIN_MS);
+  await promise;
+  clearTimeout(late);
+}
