@@ -14,6 +14,11 @@ export function openLog(level: Settings['logLevel'], destination: pino.Destinati
   );
 }
 
+/** An error whose fault and remedy, in our own words alone, are for the operator to read in the log. */
+export abstract class Mendable extends Error {
+  abstract readonly remedy: string;
+}
+
 /** Name, code and place of an error. Its message is left out: mail servers and libraries put addresses and commands in it. */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
@@ -22,6 +27,7 @@ function describeError(error: unknown): Record<string, unknown> {
   return {
     name: error.name,
     ...(typeof code === 'string' ? { code } : {}),
+    ...(error instanceof Mendable ? { remedy: error.remedy } : {}),
     // A message may have lines that look like places. One that was changed meanwhile is not what the stack begins with.
     at: (stack.includes(message) ? stack.slice(stack.indexOf(message) + message.length) : '')
       .split('\n')

@@ -200,7 +200,10 @@ test('errors of the queue that are alike are told once a minute, with how many t
   tell(away);
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
     expect.objectContaining({ err: expect.objectContaining({ code: 'ECONNREFUSED' }) }),
-    expect.objectContaining({ err: expect.objectContaining({ code: '53300' }) }),
+    expect.objectContaining({
+      err: expect.objectContaining({ code: '53300' }),
+      remedy: expect.stringContaining('Raise max_connections'),
+    }),
     expect.objectContaining({ err: expect.objectContaining({ code: 'ECONNREFUSED' }), alike: 599 }),
   ]);
 });

@@ -206,7 +206,13 @@ describe('a PostgreSQL that crashes', { ...needs('postgresql'), timeout: 60_000 
     }
     expect((await world.get('/readyz')).status).toBe(503);
     const told = world.logLines.find((line) => line.includes('the database is unavailable'));
-    expect(JSON.parse(told ?? '{}')).toMatchObject({ err: { name: 'DatabaseUnavailable', code: expect.any(String) } });
+    expect(JSON.parse(told ?? '{}')).toMatchObject({
+      err: {
+        name: 'DatabaseUnavailable',
+        code: expect.any(String),
+        remedy: 'the database did not let us in. Start it, or mend the address.',
+      },
+    });
     for (const [path, page] of [
       [START, '/oauth-callback'],
       ['/api/oauth-for-status/?provider=yahoo', '/oauth-callback-for-status'],

@@ -4,7 +4,7 @@ import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { fromPglite, PgBoss, type ConstructorOptions } from 'pg-boss';
 import { SettingsError } from '../../contract/settings.ts';
-import type { Log } from '../log.ts';
+import { type Log, Mendable } from '../log.ts';
 
 /** Runs one statement with `$1`-style parameters and answers its rows. */
 export type Sql = {
@@ -112,22 +112,28 @@ const REMEDIES = [
     `the database has no connection left, and a process takes up to ${2 * POOL_SIZE}`,
     'Raise max_connections or the limit of its role, or put a pooler in front',
   ],
+  ['53', 'the machine of the database lacks something', 'Its own log says what'],
+  ['58', 'the machine of the database has a fault', 'Its own log says which'],
+  ['40', 'two of its transactions stood in the way of each other', 'It is tried again'],
+  ['57P05', 'it ended a connection that rested', 'Leave the idle_session_timeout of its role at a minute or more'],
 ] as const;
-const LET_NOBODY_IN = ['', 'the database did not let us in', 'Start it, or mend the address'] as const;
+const OTHERWISE = ['', 'the database did not let us in', 'Start it, or mend the address'] as const;
 
 /** The PostgreSQL of `DATABASE_URL` can't be used, at the start or later. The message is for the operator. */
-export class DatabaseUnavailable extends Error {
+export class DatabaseUnavailable extends Mendable {
   override name = 'DatabaseUnavailable';
   /** The database's own (PostgreSQL, appendix A) or the system's; the log shows it. */
   readonly code: string;
+  readonly remedy: string;
   constructor(cause: unknown) {
     const { code = 'no code' } = cause as { code?: string };
-    const [, fault, remedy] = REMEDIES.find(([begin]) => code.startsWith(begin)) ?? LET_NOBODY_IN;
+    const [, fault, remedy] = REMEDIES.find(([begin]) => code.startsWith(begin)) ?? OTHERWISE;
     super(
       `DATABASE_URL can't be used: ${fault} (${code}). ${remedy}. Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal`,
       { cause },
     );
     this.code = code;
+    this.remedy = `${fault}. ${remedy}.`;
   }
 }
 
@@ -217,7 +223,7 @@ async function requireFitting(database: Database): Promise<void> {
 const NOT_THERE = /^(?:08|25006|40|53|55P03|57|58)/;
 
 /** An error that is no fault of the statement means that the database is not there. */
-function faultOf(error: unknown): unknown {
+export function faultOf(error: unknown): unknown {
   const isStatements = error instanceof pg.DatabaseError && !NOT_THERE.test(error.code ?? '');
   return isStatements || !(error instanceof Error) ? error : new DatabaseUnavailable(error);
 }

@@ -4,7 +4,7 @@ import pgBoss from 'pg-boss/package.json' with { type: 'json' };
 import type { Log } from '../log.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
 import { keyOf, type NotificationJob, type Notifier } from '../notifications/notifier.ts';
-import { type Database, madeByNewer, type Sql, startFault } from '../store/database.ts';
+import { type Database, DatabaseUnavailable, faultOf, madeByNewer, type Sql, startFault } from '../store/database.ts';
 import { releaseAllLeases } from '../transfers/lease.ts';
 
 const TRANSFERS = 'transfers';
@@ -263,10 +263,20 @@ export function toldNowAndThen(log: Log, now: () => number): (error: unknown) =>
     }
     told.set(code, { at: now(), since: 0 });
     log.error(
-      { err: error, ...(last === undefined ? {} : { alike: last.since }) },
+      {
+        err: error,
+        ...(code === null ? {} : remedyOf(error)),
+        ...(last === undefined ? {} : { alike: last.since }),
+      },
       'the job queue had an error: can the database be used?',
     );
   };
+}
+
+/** Of its connections nobody knows but pg-boss. */
+function remedyOf(error: unknown): { readonly remedy?: string } {
+  const fault = faultOf(error);
+  return fault instanceof DatabaseUnavailable ? { remedy: fault.remedy } : {};
 }
 
 /** Where pg-boss looks after its queues it copies an error into an object, which says of itself what it was. */
