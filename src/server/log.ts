@@ -19,15 +19,21 @@ export abstract class Mendable extends Error {
   abstract readonly remedy: string;
 }
 
+/** What a mail server refused, and by which code (RFC 5321 §4.2), in nodemailer's words. */
+type Refused = { readonly responseCode?: unknown; readonly command?: unknown };
+const SMTP_COMMAND = /^(?:CONN|EHLO|HELO|LHLO|STARTTLS|AUTH [A-Z0-9-]{1,20}|MAIL FROM|RCPT TO|DATA)$/;
+
 /** Name, code and place of an error. Its message is left out: mail servers and libraries put addresses and commands in it. */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
-  const { code } = error as NodeJS.ErrnoException;
+  const { code, responseCode, command } = error as NodeJS.ErrnoException & Refused;
   const { message, stack = '' } = error;
   return {
     name: error.name,
     ...(typeof code === 'string' ? { code } : {}),
     ...(error instanceof Mendable ? { remedy: error.remedy } : {}),
+    ...(typeof responseCode === 'number' ? { responseCode } : {}),
+    ...(typeof command === 'string' && SMTP_COMMAND.test(command) ? { command } : {}),
     // A message may have lines that look like places. One that was changed meanwhile is not what the stack begins with.
     at: (stack.includes(message) ? stack.slice(stack.indexOf(message) + message.length) : '')
       .split('\n')

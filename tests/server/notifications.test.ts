@@ -221,6 +221,7 @@ describe('a notification', () => {
     await using _notifier = await start(filled, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' }, log);
     await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
     expect(lines[0]).toContain('it is tried again');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ err: { code: 'EMESSAGE', responseCode: 450, command: 'DATA' } });
     const state = "select 1 from pgboss.job where name = 'notifications' and state = $1";
     await expect.poll(() => database.query(state, ['retry']), { timeout: 10_000 }).toHaveLength(1);
     await database.query(
