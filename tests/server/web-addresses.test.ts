@@ -169,6 +169,40 @@ describe('hosts', () => {
     },
   );
 
+  const V4 = {
+    family: 'IPv4',
+    address: '192.0.2.7',
+    netmask: '255.255.255.0',
+    cidr: null,
+    mac: '',
+    internal: false,
+  } as const;
+  const V6 = {
+    family: 'IPv6',
+    address: '2001:db8::7',
+    netmask: 'ffff::',
+    cidr: null,
+    mac: '',
+    internal: false,
+    scopeid: 0,
+  } as const;
+  const LINK = { ...V6, address: 'fe80::7', scopeid: 2 };
+  const LOOPBACK = { ...V4, address: '127.0.0.1', internal: true };
+
+  test.each([
+    ['IPv4 only', [V4, LINK], '8.8.8.8'],
+    ['IPv6 only', [V6, LINK, LOOPBACK], '2606:4700:4700::1111'],
+    ['neither', [LOOPBACK], expect.any(String)],
+  ])('a name with addresses of both families is reached from a machine with %s', async (_, own, address) => {
+    world.dns.zones.set('both.example', { a: ['8.8.8.8'], aaaa: ['2606:4700:4700::1111'] });
+    for (const trusted of [[], ['both.example']]) {
+      const options = { trusted, resolver: resolver(), interfaces: { eth0: [...own] } };
+      // By which family the answer comes first is chance.
+      for (let time = 0; time < 5; time += 1)
+        expect(await resolvePublicHost('both.example', 993, options)).toMatchObject({ address });
+    }
+  });
+
   test('a name behind an alias is judged by where it leads', async () => {
     world.dns.zones.set('alias.example', { cname: 'deeper.example' });
     world.dns.zones.set('deeper.example', { cname: 'inside-alias.example' });

@@ -26,24 +26,31 @@ export class HostError extends Error {
  * `address` in the answer and to nothing else, so that a name can't change its mind in between; ask again for each
  * connection.
  * @param options.trusted entries `host` or `host:port` (`TRUSTED_MAIL_HOSTS`): these may be private, at any port.
+ * @param options.interfaces those of this machine; a test may give others
  * @throws {HostError}
  */
 export async function resolvePublicHost(
   host: string,
   port: number,
-  options: { readonly trusted: readonly string[]; readonly resolver?: Resolver; readonly ports?: readonly number[] },
+  options: {
+    readonly trusted: readonly string[];
+    readonly resolver?: Resolver;
+    readonly ports?: readonly number[];
+    readonly interfaces?: Interfaces;
+  },
 ): Promise<CheckedHost> {
-  const resolver = options.resolver ?? openResolver();
+  const { resolver = openResolver(), interfaces = networkInterfaces() } = options;
   const given = withoutBrackets(host.toLowerCase());
   // What resolvers, SNI and certificates know a name by; empty for what can be no name.
   const name = isIP(given) > 0 ? given : domainToASCII(given);
   if (isTrusted(given, port, options.trusted))
-    return { address: await anyAddressOf(name, resolver), servername: name, trusted: true };
+    return { address: await anyAddressOf(name, resolver, interfaces), servername: name, trusted: true };
   if (!(options.ports ?? MAIL_PORTS).includes(port)) throw new HostError('refused', 'This port is not a mail port.');
   const addresses = isIP(name) > 0 ? [name] : await addressesOf(name, resolver);
-  const [address] = addresses;
+  // One of a family that this machine has none of leads nowhere.
+  const address = addresses.find(reachedFrom(interfaces)) ?? addresses[0];
   if (address === undefined) throw new HostError('unresolvable', 'The host has no address.');
-  const own = ownAddresses();
+  const own = ownAddresses(interfaces);
   if (!addresses.map(untranslated).every((each) => isPublicAddress(each) && !own.has(each)))
     throw new HostError('refused', 'The host is not public.');
   return { address, servername: name, trusted: false };
@@ -70,12 +77,14 @@ async function addressesOf(name: string, resolver: Resolver): Promise<string[]> 
  * The operator's own names may stand in the hosts file or a search domain, so the system is asked as well; only then,
  * because its questions are few at a time and hold up files and other names.
  */
-async function anyAddressOf(host: string, resolver: Resolver): Promise<string> {
+async function anyAddressOf(host: string, resolver: Resolver, interfaces: Interfaces): Promise<string> {
   if (isIP(host) > 0) return host;
+  const families = [resolver.resolve4(host).then(first), resolver.resolve6(host).then(first)];
+  const reached = families.map((asked) => asked.then(onlyIf(reachedFrom(interfaces))));
   try {
-    return await Promise.any([resolver.resolve4(host).then(first), resolver.resolve6(host).then(first)]).catch(
-      async () => (await dns.lookup(host)).address,
-    );
+    return await Promise.any(reached)
+      .catch(() => Promise.any(families))
+      .catch(async () => (await dns.lookup(host)).address);
   } catch (cause) {
     throw new HostError('unresolvable', 'The host could not be resolved.', { cause });
   }
@@ -85,6 +94,26 @@ function first(addresses: readonly string[]): string {
   const [address] = addresses;
   if (address === undefined) throw new HostError('unresolvable', 'The host has no address.');
   return address;
+}
+
+type Interfaces = ReturnType<typeof networkInterfaces>;
+
+/** Whether this machine has an address of the same family that leads out of it; IPv6 has some that lead to its own line only. */
+function reachedFrom(interfaces: Interfaces): (address: string) => boolean {
+  const own = Object.values(interfaces).flatMap((each) => each ?? []);
+  const families = new Set(
+    own
+      .filter(({ internal, address }) => !internal && !address.toLowerCase().startsWith('fe80:'))
+      .map(({ address }) => isIP(address)),
+  );
+  return (address) => families.has(isIP(address));
+}
+
+function onlyIf(isSo: (address: string) => boolean): (address: string) => string {
+  return (address) => {
+    if (!isSo(address)) throw new HostError('unresolvable', 'The host has no address of this family.');
+    return address;
+  };
 }
 
 function withoutBrackets(host: string): string {
@@ -155,9 +184,9 @@ function octetsOf(group: string): readonly [number, number] {
   return [value >> 8, value & 255];
 }
 
-function ownAddresses(): ReadonlySet<string> {
+function ownAddresses(interfaces: Interfaces): ReadonlySet<string> {
   return new Set(
-    Object.values(networkInterfaces())
+    Object.values(interfaces)
       .flatMap((each) => each ?? [])
       .map(({ address }) => address),
   );
