@@ -17,17 +17,18 @@ import { openJobQueue } from './worker/queue.ts';
 import { openTransfers } from './transfers/orders.ts';
 import { openVerifiers } from './transfers/verifiers.ts';
 import { startWorker } from './worker/worker.ts';
+import { watchClock } from './clock-watch.ts';
 import { openLog } from './log.ts';
 import { openSealing } from './sealing.ts';
+import { MACHINE_CLOCK } from './mail/imap/clock.ts';
 import { openUncheckedCertificates, requireCertificates } from './mail/imap/tls.ts';
 import { openDiscovery } from './mail/discovery/discovery.ts';
 import { openResolver } from './network/resolver.ts';
 import { openOauthClients } from './oauth/client.ts';
 import { openTokens, placesOfTokens } from './oauth/tokens.ts';
 import type { DataFolder } from './store/data-folder.ts';
-import { openDatabase, type Sql } from './store/database.ts';
+import { openDatabase } from './store/database.ts';
 import { startHealth } from './web/health.ts';
-import { CLOCKS_APART_MS } from './web/limits.ts';
 import { startWeb } from './web/listen.ts';
 import { openWeb } from './web/services.ts';
 
@@ -108,18 +109,6 @@ function stillOfTheExample({ accessEnd, publicUrl, ...settings }: Settings, now:
   ];
 }
 
-/** What is told of a clock that is not the database's, which all processes share; `null` of one that is. */
-export async function clockFault(database: Sql, now: () => number): Promise<string | null> {
-  const asked = now();
-  const [row] = await database.query<{ at: number }>(
-    'select extract(epoch from clock_timestamp())::float8 * 1000 as at',
-  );
-  const ahead = (asked + now()) / 2 - (row?.at ?? asked);
-  if (Math.abs(ahead) <= CLOCKS_APART_MS) return null;
-  const seconds = Math.round(Math.abs(ahead) / 1000);
-  return `This machine's clock is ${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} the database's: sign-ins, sessions, limits and what runs out by time go wrong. Put both right (NTP), and start this process again.`;
-}
-
 /**
  * Runs the web side, the worker or both (`ROLE`) until it is disposed of: then requests and messages under way are
  * finished, in that order.
@@ -135,8 +124,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   // The web side only hands out and deletes.
   if (settings.role !== 'web') await checkExports(exports, log);
   const database = opened.use(await openDatabase(databaseAddress(settings, folder), log));
-  const wrongClock = await clockFault(database, Date.now);
-  if (wrongClock !== null) log.error(wrongClock);
+  opened.use(await watchClock({ database, clock: MACHINE_CLOCK, log }));
   const { vault, safe } = await openSealing({ settings, database, folder });
   await safe.destroyAllBut([
     ...(await placesOfCredentials(database)),

@@ -10,7 +10,7 @@ import {
 } from '../../src/server/store/database.ts';
 import { SettingsError } from '../../src/contract/settings.ts';
 import { openLog } from '../../src/server/log.ts';
-import { clockFault } from '../../src/server/main.ts';
+import { clockFault, watchClock } from '../../src/server/clock-watch.ts';
 import { openJobQueue } from '../../src/server/worker/queue.ts';
 import {
   createEmptyDatabase,
@@ -407,6 +407,36 @@ test("a clock that is not the database's is told, by how much and with what to d
   expect(await told(30_000)).toBeNull();
   expect(await told(3_600_000)).toMatch(/^This machine's clock is 3600 s ahead of the database's: /);
   expect(await told(-86_400_000)).toMatch(/ 86400 s behind the database's: .* Put both right \(NTP\)/);
+});
+
+test('a clock that goes wrong while the process runs is told once, and again when it does so again', async () => {
+  await using database = await openTestDatabase(FRESH);
+  const lines: string[] = [];
+  const log = openLog('info', { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) });
+  let ahead = 0;
+  let look: (() => void) | undefined;
+  let coming = Promise.withResolvers<void>();
+  const after = (_: number, run: () => void) => {
+    look = run;
+    coming.resolve();
+    return () => {};
+  };
+  let isAway = false;
+  const query: Database['query'] = (...asked) =>
+    isAway ? Promise.reject(new Error('away')) : database.query(...asked);
+  await using _watch = await watchClock({ database: { query }, clock: { now: () => Date.now() + ahead, after }, log });
+  for (const [by, away] of [[0], [3_600_000], [3_600_000], [3_600_000, true], [0], [-3_600_000]] as const) {
+    ahead = by;
+    isAway = away === true;
+    coming = Promise.withResolvers();
+    look?.();
+    await coming.promise;
+  }
+  expect(lines).toEqual([
+    expect.stringContaining('3600 s ahead'),
+    "this machine's clock and the database's are right again",
+    expect.stringContaining('3600 s behind'),
+  ]);
 });
 
 describe('the files of an embedded database', () => {
