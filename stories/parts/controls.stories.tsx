@@ -34,8 +34,8 @@ export const Disabled = () => (
   </Button>
 );
 export const Busy = () => (
-  <Button rank="primary" busy reserve="Signing in…">
-    Signing in…
+  <Button rank="primary" busy busyLabel="Signing in…">
+    Sign in
   </Button>
 );
 export const LinkAsButton = () => (

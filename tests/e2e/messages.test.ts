@@ -493,7 +493,10 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       });
       await arrive('/');
       await signIn(page, SUBSCRIBER);
-      await page.getByRole('button', { name: 'Signing in…' }).waitFor();
+      const button = page.getByRole('button', { name: 'Sign in', exact: true });
+      await button.getByText('Signing in…').waitFor();
+      expect(await button.getAttribute('aria-busy')).toBe('true');
+      expect(await page.locator('[aria-live]', { hasText: 'Signing in…' }).count()).toBe(1);
       await stopTheClock(page);
       answer();
       await shown('status', 'You are signed in. Taking you to the next step…').waitFor();

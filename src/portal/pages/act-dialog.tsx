@@ -114,11 +114,10 @@ type SubmitProps = { readonly busy: boolean; readonly label: string; readonly bu
 
 /** Sends the form around it. */
 export function Submit({ busy, label, busyLabel }: SubmitProps) {
-  const reserve = label.length > busyLabel.length ? label : busyLabel;
   return (
     <div className="actions">
-      <Button rank="primary" type="submit" busy={busy} reserve={reserve}>
-        {busy ? busyLabel : label}
+      <Button rank="primary" type="submit" busy={busy} busyLabel={busyLabel}>
+        {label}
       </Button>
     </div>
   );
@@ -137,8 +136,8 @@ export function Ask({ keep, confirm, busyLabel, busy }: AskProps) {
   return (
     <div className="actions">
       <Button onPress={() => send({ type: 'modal.close' })}>{keep}</Button>
-      <Button rank="primary" busy={busy} reserve={confirm} onPress={() => send({ type: 'act.submit' })}>
-        {busy ? busyLabel : confirm}
+      <Button rank="primary" busy={busy} busyLabel={busyLabel} onPress={() => send({ type: 'act.submit' })}>
+        {confirm}
       </Button>
     </div>
   );

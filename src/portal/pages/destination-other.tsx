@@ -81,9 +81,9 @@ export function OtherPage() {
             type="submit"
             busy={signingIn}
             disabled={!signingIn && !snapshot.can({ type: 'credentials.submit' })}
-            reserve={words.busy}
+            busyLabel={words.busy}
           >
-            {signingIn ? words.busy : words.submit}
+            {words.submit}
           </Button>
           <Button onPress={() => send({ type: 'page.back' })}>{shared.back}</Button>
         </div>

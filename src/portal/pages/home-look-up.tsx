@@ -34,8 +34,8 @@ export function LookUp() {
           onType={(id) => send({ type: 'transfer-id.type', id })}
         />
         <div className="actions">
-          <Button rank="primary" type="submit" busy={busy} reserve={words.submit}>
-            {busy ? words.busy : words.submit}
+          <Button rank="primary" type="submit" busy={busy} busyLabel={words.busy}>
+            {words.submit}
           </Button>
         </div>
         <MessagePlace size="small">

@@ -54,8 +54,8 @@ export function SignInDialog({ title, help, emailNote, passwordMissing, busy, do
           />
         </div>
         <div className="actions">
-          <Button rank="primary" type="submit" busy={busy} disabled={done} reserve={words.busy}>
-            {busy ? words.busy : words.submit}
+          <Button rank="primary" type="submit" busy={busy} disabled={done} busyLabel={words.busy}>
+            {words.submit}
           </Button>
         </div>
         <MessagePlace size="large">{children}</MessagePlace>

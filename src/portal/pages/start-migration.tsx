@@ -45,9 +45,9 @@ export function StartMigrationPage() {
             type="submit"
             busy={busy}
             disabled={!busy && !snapshot.can({ type: 'transfer.submit' })}
-            reserve={words.busy}
+            busyLabel={words.busy}
           >
-            {busy ? words.busy : words.action[mode]}
+            {words.action[mode]}
           </Button>
           <Button onPress={() => send({ type: 'page.back' })} disabled={!snapshot.can({ type: 'page.back' })}>
             {shared.back}

@@ -92,9 +92,9 @@ export function SupportPage() {
               busy={busy}
               disabled={!busy && !complete}
               describedBy={needs}
-              reserve={words.busy}
+              busyLabel={words.busy}
             >
-              {busy ? words.busy : words.submit}
+              {words.submit}
             </Button>
           </div>
         </div>

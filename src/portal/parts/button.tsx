@@ -1,15 +1,15 @@
-import type { ReactNode } from 'react';
-
 type Props = {
-  readonly children: ReactNode;
+  readonly children: string;
   readonly rank?: 'primary' | 'secondary' | 'quiet';
   readonly size?: 'large';
   /** `submit` sends the form around it; then `onPress` is left out. */
   readonly type?: 'button' | 'submit';
   /** The button's work is under way: it keeps its place, its size and the focus, and takes no presses. */
   readonly busy?: boolean;
+  /** What stands on it meanwhile, and is said aloud; it keeps its name, by which it was found. */
+  readonly busyLabel?: string;
   readonly disabled?: boolean;
-  /** The longest label that this button ever shows; it keeps room for it. */
+  /** The longest label that this button ever shows, where that isn't one of these two; it keeps room for it. */
   readonly reserve?: string;
   /** The id of what says why it is disabled. */
   readonly describedBy?: string;
@@ -22,12 +22,14 @@ export function Button({
   size,
   type = 'button',
   busy = false,
+  busyLabel,
   disabled = false,
-  reserve,
+  reserve = busyLabel && longerOf(children, busyLabel),
   describedBy,
   onPress,
 }: Props) {
-  return (
+  const isRelabelled = busy && busyLabel !== undefined;
+  const button = (
     <button
       className="button"
       data-rank={rank}
@@ -35,6 +37,7 @@ export function Button({
       data-reserve={reserve}
       type={type}
       disabled={disabled}
+      aria-label={isRelabelled ? children : undefined}
       aria-busy={busy || undefined}
       aria-disabled={busy || undefined}
       aria-describedby={describedBy}
@@ -43,7 +46,20 @@ export function Button({
         else onPress?.();
       }}
     >
-      <span>{children}</span>
+      <span>{isRelabelled ? busyLabel : children}</span>
     </button>
   );
+  if (busyLabel === undefined) return button;
+  return (
+    <>
+      {button}
+      <span className="hidden-visually" aria-live="polite">
+        {busy && busyLabel}
+      </span>
+    </>
+  );
+}
+
+function longerOf(one: string, other: string): string {
+  return one.length > other.length ? one : other;
 }
