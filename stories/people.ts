@@ -142,6 +142,25 @@ export const PAUSED: TransferStatus = {
   files: 'coming',
 };
 
+/** The messages are copied, and the address book is out of reach: the files come after it. */
+export const AWAITING_CONTACTS: TransferStatus = {
+  emailmigration: {
+    status: 'started',
+    done: 21_403,
+    total: 21_403,
+    bytes: 4_902_118_007,
+    started: '2025-10-20T09:12:00-07:00',
+  },
+  contactsmigration: {
+    status: 'started',
+    done: 120,
+    total: 212,
+    waiting: { reason: 'unreachable', until: '2025-10-20T18:30:00-07:00' },
+    started: '2025-10-20T09:12:00-07:00',
+  },
+  files: 'coming',
+};
+
 /** The new mailbox is full; the contacts are there. */
 export const FULL: TransferStatus = {
   emailmigration: {

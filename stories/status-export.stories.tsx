@@ -1,5 +1,5 @@
 import { at } from './at.tsx';
-import { CANCELLED, EXPORTED, EXPORTING, PAUSED, TRANSFER } from './people.ts';
+import { AWAITING_CONTACTS, CANCELLED, EXPORTED, EXPORTING, PAUSED, TRANSFER } from './people.ts';
 
 /** One state of the machine may show a download in several ways. */
 export default { title: 'Downloads/Status' };
@@ -11,6 +11,7 @@ const { exports: _, ...gone } = EXPORTED;
 
 export const Coming = at(following, { ...asked, status: EXPORTING });
 export const Paused = at(following, { ...asked, status: PAUSED });
+export const AwaitingContacts = at(following, { ...asked, status: AWAITING_CONTACTS });
 export const There = at(resting, { ...asked, status: EXPORTED });
 export const Stopped = at(resting, { ...asked, status: { ...CANCELLED, files: 'coming' } });
 export const Failed = at(resting, {

@@ -50,6 +50,43 @@ test.each([
   expect(timeLeftWords(left)).toBe(words);
 });
 
+describe('an export whose messages are all copied', () => {
+  const mail: Progress = { status: 'started', done: 400, total: 400 };
+  const until = '2025-11-02T00:00:00Z';
+  const said = (beside?: Progress) => standingWords(mail, true, 'email', 0, true, beside);
+
+  test.each<[string, Progress]>([
+    ['wait', { status: 'started', done: 3, total: 60, waiting: { reason: 'unreachable', until } }],
+    ['wait for their owner', { status: 'started', attention: { side: 'source', reason: 'password' } }],
+    ['are being copied', { status: 'started', done: 3, total: 60 }],
+    ['are not counted yet', { status: 'started', done: 0 }],
+  ])('says that the files come once the contacts are there, which %s', (_, contacts) => {
+    expect(said(contacts)).toMatchObject({
+      label: 'In progress',
+      now: status.files.wait.email,
+      when: standingWords(contacts, true, 'contacts', 0).when,
+    });
+    // And of contacts that are ahead of the mail.
+    expect(standingWords(mail, true, 'contacts', 0, true, contacts).now).toBe(status.files.wait.contacts);
+  });
+
+  test.each<[string, Progress | undefined]>([
+    ['are copied too', mail],
+    ['could not be read', { status: 'error', done: 0, finished: FINISHED }],
+    ['are not asked for', undefined],
+  ])('says that the files are made, when its contacts %s', (_, contacts) => {
+    expect(said(contacts)).toMatchObject({
+      now: status.files.made,
+      when: expect.stringContaining(status.when.running),
+    });
+  });
+
+  test('says why it waits itself', () => {
+    const waits = standingWords({ ...mail, waiting: { reason: 'disk' } }, true, 'email', 0, true, mail);
+    expect(waits.now).toBe(status.now.interrupted);
+  });
+});
+
 test.each(['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const)(
   'why a transfer waits is said for %s, with the moment when it is known',
   (reason) => {

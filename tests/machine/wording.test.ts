@@ -114,6 +114,12 @@ describe('the words of the fields', () => {
     }
     expect(destination.download.intro(true)).toContain("We'll make the files and tell you when they are ready.");
     expect(destination.download.intro(false)).not.toContain('tell you');
+    const nothing = { ...noTexts, ...noLetters };
+    for (const told of [lookUp.help, support.transferHelp, status.notFound.content, statusFromEmail.none.content]) {
+      for (const ways of [{}, noTexts, noLetters]) expect(String(told(ways))).toMatch(/our messages? to you/);
+      expect(String(told(nothing))).toContain('that we gave you when the transfer started');
+      expect(String(told(nothing))).not.toContain('message');
+    }
     const real = { LEGACY_IMAP_URL: 'imaps://imap.example.com:993' };
     const smtp = { SMTP_URL: 'smtps://smtp.example.com', MAIL_FROM: 'no-reply@example.com' };
     expect(sent(real)).toEqual({ texts: false, letters: false });

@@ -25,7 +25,7 @@ export function LookUp() {
           label={words.field}
           name="transfer-id"
           autoComplete="off"
-          help={words.help}
+          help={words.help(settings)}
           value={typed.transferId}
           note={at('notFound') ? { kind: 'error', text: words.malformed } : undefined}
           readOnly={busy}

@@ -29,6 +29,8 @@ type Props = {
   readonly at: number;
   /** Whether its owner hears of the end. */
   readonly isTold: boolean;
+  /** The other operation of the same transfer. */
+  readonly beside: Progress | undefined;
   /** What only this operation has to tell. */
   readonly children?: ReactNode;
 };
@@ -42,10 +44,10 @@ const ICONS = {
 } as const;
 
 /** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
-export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, at, isTold, children }: Props) {
+export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, at, isTold, beside, children }: Props) {
   const { total, bytes, started, finished, skipped = [] } = progress;
   const copied = copiedBy(progress);
-  const { looks, label, texts, now, when } = standingWords(progress, ofExport, kind, at, isTold);
+  const { looks, label, texts, now, when } = standingWords(progress, ofExport, kind, at, isTold, beside);
   const isDone = standingOf(progress) === 'success';
   // It is not there any more.
   const isUndone = isDone && isTakenBack(progress);

@@ -84,9 +84,10 @@ function wholeOf({ emailmigration, contactsmigration }: TransferStatus): Standin
 
 function NoneFound() {
   const send = useSend();
+  const settings = useWizard((snapshot) => snapshot.context.settings);
   return (
     <WizardPage heading={words.heading}>
-      <Message kind="error" title={words.none.title} content={words.none.content} />
+      <Message kind="error" title={words.none.title} content={words.none.content(settings)} />
       <p className="soft">{words.note}</p>
       <div className="actions">
         <Link

@@ -111,10 +111,22 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       {done && <Finished snapshot={snapshot} />}
       <DailyCard snapshot={snapshot} />
       {status?.emailmigration !== undefined && (
-        <OperationCard kind="email" title={words.email} progress={status.emailmigration} {...ending} />
+        <OperationCard
+          kind="email"
+          title={words.email}
+          progress={status.emailmigration}
+          beside={status.contactsmigration}
+          {...ending}
+        />
       )}
       {status?.contactsmigration !== undefined && (
-        <OperationCard kind="contacts" title={words.contacts} progress={status.contactsmigration} {...ending}>
+        <OperationCard
+          kind="contacts"
+          title={words.contacts}
+          progress={status.contactsmigration}
+          beside={status.emailmigration}
+          {...ending}
+        >
           <ContactsOutcome progress={status.contactsmigration} />
         </OperationCard>
       )}
@@ -148,10 +160,12 @@ function endedWithoutFiles(status: TransferStatus | null): boolean {
 function NotShown({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const send = useSend();
   const failed = snapshot.matches({ status: { page: 'failed' } });
-  const said = failed ? words.failed : words.notFound;
+  const { title, content } = failed
+    ? words.failed
+    : { ...words.notFound, content: words.notFound.content(snapshot.context.settings) };
   return (
     <WizardPage heading={words.heading}>
-      <Message kind="error" title={said.title} content={said.content} />
+      <Message kind="error" title={title} content={content} />
       <div className="actions">
         {failed && (
           <Button rank="primary" onPress={() => send({ type: 'call.retry' })}>

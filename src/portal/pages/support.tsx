@@ -64,7 +64,7 @@ export function SupportPage() {
             label={words.transferId}
             name="transfer-id"
             autoComplete="off"
-            help={words.transferHelp}
+            help={words.transferHelp(settings)}
             value={typed.supportId}
             note={snapshot.matches({ support: { transferId: 'wrong' } }) ? wrong(words.errors.transferId) : undefined}
             readOnly={busy}

@@ -1,5 +1,6 @@
 import { TRANSFER_ID_LENGTH } from '../../contract/transfer-status.ts';
 import { unbroken } from '../wording.ts';
+import { sendsMessages, type Ways } from './where-the-id-is.ts';
 
 export const signIn = {
   title: 'Sign in to get started',
@@ -15,7 +16,8 @@ export const signIn = {
 export const lookUp = {
   title: 'Check your transfer status',
   field: 'Transfer ID',
-  help: `The ${TRANSFER_ID_LENGTH} letters and digits that we gave you when the transfer started. They are also in our messages to you.`,
+  help: (ways: Ways) =>
+    `The ${TRANSFER_ID_LENGTH} letters and digits that we gave you when the transfer started.${sendsMessages(ways) ? ' They are also in our messages to you.' : ''}`,
   submit: 'Check status',
   busy: 'Checking…',
   malformed: 'Invalid migration ID',

@@ -1,11 +1,9 @@
 import type { Mode } from '../../../machines/mode.ts';
-import type { PortalSettings } from '../../contract/settings.ts';
 import { DRAWINGS } from '../parts/drawings.ts';
 import { shared, unbroken } from '../wording.ts';
+import type { Ways } from './where-the-id-is.ts';
 
 const shownContact = (contact: string) => contact.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3');
-
-type Ways = Pick<PortalSettings, 'sendsNoTexts' | 'sendsNoLetters'>;
 
 /** Whether there is a way to tell a contact. */
 export const isTold = (contact: string, { sendsNoTexts, sendsNoLetters }: Ways) =>

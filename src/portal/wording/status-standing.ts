@@ -29,6 +29,7 @@ const DAY_MS = 24 * 3_600_000;
  * How one operation stands, in words.
  * @param now milliseconds since the epoch
  * @param isTold whether its owner hears of the end
+ * @param beside of an export, its other operation: the files are made when both are copied
  */
 export function standingWords(
   progress: Progress,
@@ -36,8 +37,11 @@ export function standingWords(
   kind: 'email' | 'contacts',
   now = Date.now(),
   isTold = true,
+  beside?: Progress,
 ): StandingWords {
   const words = wordsOf(progress, ofExport, kind, now, isTold);
+  if (ofExport && words.looks === 'running' && isAllCopied(progress))
+    return { ...words, ...filesWords(kind, now, isTold, beside) };
   return progress.taking_back === true ? { ...words, now: takingBack } : words;
 }
 
@@ -98,6 +102,22 @@ function wordsOf(
     now: words.now[isAboutToBegin(progress, ofExport) ? 'started' : standing],
     ...(finished === undefined || looks === 'failed' ? { when } : {}),
   };
+}
+
+/** What is being done, and when it will be done, of an export's mail or contacts that are all copied. */
+function filesWords(
+  kind: 'email' | 'contacts',
+  at: number,
+  isTold: boolean,
+  beside: Progress | undefined,
+): Pick<StandingWords, 'now' | 'when'> {
+  if (beside === undefined || beside.finished !== undefined || isAllCopied(beside)) return { now: words.files.made };
+  const { when } = wordsOf(beside, true, kind === 'email' ? 'contacts' : 'email', at, isTold);
+  return { now: words.files.wait[kind], ...(when === undefined ? {} : { when }) };
+}
+
+function isAllCopied({ done = 0, total }: Progress): boolean {
+  return total !== undefined && done >= total;
 }
 
 /** Of an export `started` lasts until its end. */

@@ -6,6 +6,7 @@ import {
   TRANSFER_ID_LENGTH,
 } from '../../contract/transfer-status.ts';
 import { LOCALE, unbroken } from '../wording.ts';
+import { fromUs, type Ways } from './where-the-id-is.ts';
 import { formatNumber } from './number.ts';
 
 type Kind = 'email' | 'contacts';
@@ -151,6 +152,14 @@ export const status = {
     interrupted: 'Nothing at the moment. Your transfer is waiting.',
     started: 'Nothing yet. We begin in a moment.',
   },
+  /** Of an export, when its messages or contacts are all copied. */
+  files: {
+    made: 'Everything is copied. Now we make your files.',
+    wait: {
+      email: "Your messages are copied. We'll make the files once we have your contacts too.",
+      contacts: "Your contacts are copied. We'll make the files once we have your messages too.",
+    } satisfies Record<Kind, string>,
+  },
   when: {
     running: 'It can take a few minutes or up to a day.',
     long: 'It takes longer than a day this time.',
@@ -234,8 +243,8 @@ export const status = {
   },
   notFound: {
     title: 'Your transfer ID has not been found',
-    content: [
-      `Your mail is safe. Please check the ID. It has ${TRANSFER_ID_LENGTH} letters and digits, and you can find it in our messages to you.`,
+    content: (ways: Ways) => [
+      `Your mail is safe. Please check the ID: the ${TRANSFER_ID_LENGTH} letters and digits ${fromUs(ways)}.`,
       'We keep a transfer for a limited time after it has ended.',
     ],
   },
@@ -266,6 +275,6 @@ export const statusFromEmail = {
   note: 'For older transfers, please use the transfer ID provided in the notification email.',
   none: {
     title: 'Your transfers have not been found',
-    content: ['Your mail is safe. Please use the transfer ID from our message to you, or sign in again.'],
+    content: (ways: Ways) => [`Your mail is safe. Please use the transfer ID ${fromUs(ways)}, or sign in again.`],
   },
 } as const;

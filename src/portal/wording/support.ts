@@ -1,6 +1,7 @@
 import { SUPPORT_ISSUE_LENGTH } from '../../contract/support-issue.ts';
 import { TRANSFER_ID_LENGTH } from '../../contract/transfer-status.ts';
 import { unbroken } from '../wording.ts';
+import { fromUs, type Ways } from './where-the-id-is.ts';
 
 export const support = {
   heading: 'Contact support',
@@ -11,7 +12,7 @@ export const support = {
   contactEmail: 'Contact email',
   contactHelp: "Optional. Where should we reply? If you leave this empty, we'll use the address above.",
   transferId: 'Transfer ID',
-  transferHelp: `Optional. The ${TRANSFER_ID_LENGTH} letters and digits from our messages to you.`,
+  transferHelp: (ways: Ways) => `Optional. The ${TRANSFER_ID_LENGTH} letters and digits ${fromUs(ways)}.`,
   issue: 'Describe your issue',
   issueHelp: `What did you want to do, and what happened? Please use more than ${SUPPORT_ISSUE_LENGTH.longerThan} characters. Please do not send passwords.`,
   errors: {
