@@ -198,6 +198,8 @@ export type Event =
   | { readonly type: 'page.next' }
   | { readonly type: 'google.retry' }
   | { readonly type: 'contact.type'; readonly contact: string }
+  /** Enter, also while there is nothing to submit yet. */
+  | { readonly type: 'contact.enter' }
   | { readonly type: 'transfer.submit' }
   | { readonly type: 'contacts.allow' }
   // Complete and status

@@ -13,6 +13,23 @@ import { withoutMarks } from './typed-account.ts';
 import { ifUnavailable, unavailable, unavailableUntilAsked } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
 
+const checking = [
+  { guard: 'the contact is to be a phone number', target: 'checkingPhoneNumber' },
+  { target: 'checkingDomain' },
+] as const;
+
+/** A pause after the typing stops; Enter asks for it at once. */
+const judging = [
+  {
+    guard: and(['the contact is to be a phone number', 'the contact is no phone number']),
+    target: 'wrongPhoneNumber',
+  },
+  { guard: 'the contact is to be a phone number', target: 'checkingPhoneNumber' },
+  { guard: 'the contact is no email', target: 'wrongEmail' },
+  { guard: 'the contact is a legacy address', target: 'legacyAddress' },
+  { target: 'checkingDomain' },
+] as const;
+
 /** Where the notification goes: `portal.md` §5, "Notification contact". */
 const contact = wizard.createStateConfig({
   initial: 'arriving',
@@ -26,22 +43,9 @@ const contact = wizard.createStateConfig({
   },
   states: {
     arriving: { always: [{ guard: 'the contact is empty', target: 'empty' }, { target: 'typing' }] },
-    empty: { after: { 'empty contact pause': 'missing' } },
+    empty: { after: { 'empty contact pause': 'missing' }, on: { 'contact.enter': 'missing' } },
     missing: {},
-    typing: {
-      after: {
-        'typing pause': [
-          {
-            guard: and(['the contact is to be a phone number', 'the contact is no phone number']),
-            target: 'wrongPhoneNumber',
-          },
-          { guard: 'the contact is to be a phone number', target: 'checkingPhoneNumber' },
-          { guard: 'the contact is no email', target: 'wrongEmail' },
-          { guard: 'the contact is a legacy address', target: 'legacyAddress' },
-          { target: 'checkingDomain' },
-        ],
-      },
-    },
+    typing: { after: { 'typing pause': judging }, on: { 'contact.enter': judging } },
     checkingPhoneNumber: {
       ...givingUp('unchecked'),
       invoke: {
@@ -72,14 +76,7 @@ const contact = wizard.createStateConfig({
     },
     good: { id: 'start-migration-contact-good' },
     // The check failed, which says nothing of the contact: it is made again, as often as it takes.
-    unchecked: {
-      after: {
-        'check pause': [
-          { guard: 'the contact is to be a phone number', target: 'checkingPhoneNumber' },
-          { target: 'checkingDomain' },
-        ],
-      },
-    },
+    unchecked: { after: { 'check pause': checking }, on: { 'contact.enter': checking } },
     wrongEmail: {},
     wrongPhoneNumber: {},
     legacyAddress: {},

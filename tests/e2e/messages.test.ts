@@ -375,6 +375,11 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
           await note(text, 1);
           expect(await page.getByRole('button', { name: /^(?:Move|Transfer|Download)$/ }).isDisabled()).toBe(true);
         });
+        // Enter doesn't wait for the pause.
+        await field.fill('');
+        expect(await page.getByRole('alert').count()).toBe(0);
+        await field.press('Enter');
+        await shown('alert', missing).waitFor();
       },
     );
 

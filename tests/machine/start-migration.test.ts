@@ -54,6 +54,30 @@ describe('the notification contact', () => {
     expect(wizard.isAt(`${CONTACT}.good`)).toBe(true);
   });
 
+  test.each([
+    ['', 'missing'],
+    ['sam@', 'wrongEmail'],
+    [LEGACY, 'legacyAddress'],
+    ['123', 'wrongPhoneNumber'],
+    [EMAIL, 'good'],
+    ['650 555 0123', 'good'],
+  ])('Enter has "%s" judged at once: it is %s', async (contact, state) => {
+    const wizard = arrive({ 'check the domain': valid, 'check the phone number': valid }, SESSIONS.moving);
+    await wizard.send(type(contact), { type: 'contact.enter' });
+    expect(wizard.isAt(`${CONTACT}.${state}`)).toBe(true);
+    expect(wizard.isAt(`${SUBMISSION}.waiting`)).toBe(true);
+  });
+
+  test.each([EMAIL, '650 555 0123'])('Enter has "%s" checked again, when that could not be done', async (contact) => {
+    let answer: () => unknown = refusal('GENERAL_ERROR');
+    const script = { 'check the domain': () => answer(), 'check the phone number': () => answer() };
+    const wizard = await typed(contact, script, SESSIONS.moving);
+    expect(wizard.isAt(`${CONTACT}.unchecked`)).toBe(true);
+    answer = valid;
+    await wizard.send({ type: 'contact.enter' });
+    expect(wizard.isAt(`${CONTACT}.good`)).toBe(true);
+  });
+
   test('a contact that was given before is checked again when the page is entered', async () => {
     const wizard = arrive({ 'check the domain': valid }, { ...SESSIONS.toOther, notificationContact: EMAIL });
     await wizard.wait(1_000);

@@ -152,6 +152,7 @@ export const EVENTS: readonly Event[] = [
     type: 'contact.type' as const,
     contact,
   })),
+  { type: 'contact.enter' },
   { type: 'transfer.submit' },
   { type: 'contacts.allow' },
   { type: 'id.copy' },

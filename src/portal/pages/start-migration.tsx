@@ -38,6 +38,7 @@ export function StartMigrationPage() {
           note={contactNote(snapshot)}
           readOnly={busy}
           onType={(contact) => send({ type: 'contact.type', contact })}
+          onEnter={() => send({ type: 'contact.enter' })}
         />
         <div className="actions">
           <Button

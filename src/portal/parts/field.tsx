@@ -8,6 +8,8 @@ export type FieldProps = {
   readonly onType: (text: string) => void;
   /** The field is left, or Enter says that it is filled in. */
   readonly onLeave?: () => void;
+  /** Also where the form takes no submit yet. */
+  readonly onEnter?: () => void;
   readonly name: string;
   readonly help?: string | undefined;
   readonly note?: Note | undefined;
@@ -21,7 +23,7 @@ export type FieldProps = {
 };
 
 /** A line of text: label and help above, what is to be mended right under it. */
-export function Field({ label, value, onType, onLeave, help, note, readOnly, code, ...input }: FieldProps) {
+export function Field({ label, value, onType, onLeave, onEnter, help, note, readOnly, code, ...input }: FieldProps) {
   const id = useId();
   const box = useRef<HTMLInputElement>(null);
   const caret = useRef<number | null>(null);
@@ -54,7 +56,9 @@ export function Field({ label, value, onType, onLeave, help, note, readOnly, cod
         }}
         onBlur={onLeave}
         onKeyDown={({ key }) => {
-          if (key === 'Enter') onLeave?.();
+          if (key !== 'Enter') return;
+          onLeave?.();
+          onEnter?.();
         }}
       />
       <FieldNote id={`${id}-note`} note={note} />
