@@ -76,6 +76,9 @@ function isSameView(query: Address['query'], searchStr: string): boolean {
   return next.toString() === shown.toString();
 }
 
+/** What closes a dialog, as its button does: one is open where the machine takes either. */
+const CLOSING = [{ type: 'modal.close' }, { type: 'home.stay' }] as const;
+
 /** Shows the next page by way of a fade. The router's own way leaves the rejection of a fade that is cut short unhandled. */
 async function fade(update: () => Promise<void>): Promise<void> {
   if (!('startViewTransition' in document) || matchMedia('(prefers-reduced-motion: reduce)').matches) return update();
@@ -97,6 +100,13 @@ async function fade(update: () => Promise<void>): Promise<void> {
 /** A router on the wizard: the address follows the machine, and the machine is asked for every other address. */
 export function createWizardRouter(actor: WizardActor, history?: RouterHistory) {
   let asking = false;
+  /** Back closes the dialog that is open, and stays on the page. */
+  const closeInstead = ({ action }: { readonly action: string }) => {
+    const closing = CLOSING.find((event) => actor.getSnapshot().can(event));
+    if (action !== 'BACK' || closing === undefined) return false;
+    actor.send(closing);
+    return true;
+  };
   const router = createRouter({
     routeTree: root.addChildren(routes),
     context: {
@@ -118,7 +128,14 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
     ...(history === undefined ? {} : { history }),
   });
   router.startViewTransition = fade;
+  let holdBack: (() => void) | null = null;
   actor.subscribe((snapshot) => {
+    const isOpen = CLOSING.some((event) => snapshot.can(event));
+    if (isOpen) holdBack ??= router.history.block({ blockerFn: closeInstead, enableBeforeUnload: false });
+    else {
+      holdBack?.();
+      holdBack = null;
+    }
     // What the router asked for it redirects itself, in the place of the address: Back must not lead there again.
     if (asking) return;
     const address = addressOf(snapshot);

@@ -144,6 +144,50 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
     expect((await seen()).filter((what) => what.startsWith('Terms'))).toEqual([]);
   });
 
+  const SUPPORT = ['/support-form', 'Contact support'] as const;
+  test.each([
+    ['nobody', ...SUPPORT, follow('Home'), '/', TOOL, press('check your transfer status')],
+    [
+      'signedIn',
+      '/check-email-scopes',
+      'We need both permissions',
+      press('Next'),
+      ...DESTINATION,
+      press('Go to Yahoo Mail'),
+    ],
+    [
+      'gmailWithoutTerms',
+      '/accept-google-terms',
+      'Before you go to Google',
+      press('Accept'),
+      '/start-migration',
+      'Transfer your data',
+      follow('Home'),
+    ],
+  ] as const)('with "%s", who came from %s (%s): Back closes a dialog, and leaves no trace', async (...way) => {
+    const [session, from, heading, act, at, title, open] = way;
+    await arrive(from, session);
+    await act(page);
+    await standsAt(at, title);
+    const places = await page.evaluate(() => history.length);
+    const dialog = page.getByRole('dialog');
+    await open(page);
+    await dialog.waitFor();
+    // Unlike `page.goBack`, this waits for no other page.
+    await page.evaluate(() => history.back());
+    await dialog.waitFor({ state: 'detached' });
+    await standsAt(at, title);
+    expect(await page.evaluate(() => history.length)).toBe(places);
+    await page.reload();
+    await standsAt(at, title);
+    expect(await dialog.count()).toBe(0);
+    await page.goBack();
+    await standsAt(from, heading);
+    await page.goForward();
+    await standsAt(at, title);
+    expect(await dialog.count()).toBe(0);
+  });
+
   test('who skips to the content goes Back to the page before', async () => {
     await arrive('/');
     await follow('Contact support')(page);
