@@ -1,7 +1,9 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { detailedStatus, statusStream } from '../../src/contract/calls/status.ts';
+import { load } from '../../src/contract/calls/load.ts';
 import { statusAddress } from '../../src/contract/page-address.ts';
+import { status as words } from '../../src/portal/wording/status.ts';
 import { openBrowser } from '../support/browser.ts';
 import { freePort } from '../support/free-port.ts';
 import { needs } from '../support/needs.ts';
@@ -71,9 +73,18 @@ describe('the status page beside a transfer that runs, in Chromium (needs chromi
     await signIn(page, subscriber);
     await page.waitForURL('**/destination-account');
     await chooseOther(page, { email: 'walter@mail.example', password: 'sandbox' }, `imap.mail.example:${mailbox.port}`);
+    // As another client of the calls may order: nobody is to be told of the end.
+    await page.route(`**${load.path}`, (route) => {
+      const order = route.request().postDataJSON() as { parameters: object };
+      return route.continue({
+        postData: { ...order, parameters: { ...order.parameters, notification_email: undefined } },
+      });
+    });
     const id = await startTransfer(page, 'maria@mail.example', 'Transfer');
 
     await page.goto(`http://localhost:${line.port}${statusAddress(id)}`);
+    await page.getByRole('region', { name: 'Email transfer' }).getByText(words.when.untold).waitFor();
+    expect(await page.getByText(words.when.told).count()).toBe(0);
     const first = await countAbove(0);
     asked.length = 0;
     const second = await countAbove(first);
