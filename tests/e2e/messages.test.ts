@@ -499,7 +499,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       await arrive('/');
       await signIn(page, SUBSCRIBER);
       const button = page.getByRole('button', { name: 'Sign in', exact: true });
-      await button.getByText('Signing in…').waitFor();
+      await button.getByText('Sign in…').waitFor();
       expect(await button.getAttribute('aria-busy')).toBe('true');
       expect(await page.locator('[aria-live]', { hasText: 'Signing in…' }).count()).toBe(1);
       await stopTheClock(page);

@@ -6,10 +6,10 @@ type Props = {
   readonly type?: 'button' | 'submit';
   /** The button's work is under way: it keeps its place, its size and the focus, and takes no presses. */
   readonly busy?: boolean;
-  /** What stands on it meanwhile, and is said aloud; it keeps its name, by which it was found. */
+  /** What is said aloud meanwhile. To the eye its label goes on with dots: it keeps the name by which it was found. */
   readonly busyLabel?: string;
   readonly disabled?: boolean;
-  /** The longest label that this button ever shows, where that isn't one of these two; it keeps room for it. */
+  /** The longest label that this button ever shows, where that isn't its own with dots; it keeps room for it. */
   readonly reserve?: string;
   /** The id of what says why it is disabled. */
   readonly describedBy?: string;
@@ -24,11 +24,11 @@ export function Button({
   busy = false,
   busyLabel,
   disabled = false,
-  reserve = busyLabel && longerOf(children, busyLabel),
+  reserve = busyLabel && dotted(children),
   describedBy,
   onPress,
 }: Props) {
-  const isRelabelled = busy && busyLabel !== undefined;
+  const isDotted = busy && busyLabel !== undefined;
   const button = (
     <button
       className="button"
@@ -37,7 +37,7 @@ export function Button({
       data-reserve={reserve}
       type={type}
       disabled={disabled}
-      aria-label={isRelabelled ? children : undefined}
+      aria-label={isDotted ? children : undefined}
       aria-busy={busy || undefined}
       aria-disabled={busy || undefined}
       aria-describedby={describedBy}
@@ -46,7 +46,7 @@ export function Button({
         else onPress?.();
       }}
     >
-      <span>{isRelabelled ? busyLabel : children}</span>
+      <span>{isDotted ? dotted(children) : children}</span>
     </button>
   );
   if (busyLabel === undefined) return button;
@@ -60,6 +60,6 @@ export function Button({
   );
 }
 
-function longerOf(one: string, other: string): string {
-  return one.length > other.length ? one : other;
+function dotted(label: string): string {
+  return `${label}…`;
 }
