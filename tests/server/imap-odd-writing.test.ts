@@ -69,6 +69,20 @@ async function* slowly() {
 describe('Writing to odd servers', () => {
   const stored = { kind: 'stored' };
 
+  test('appends to a mailbox that was looked at, where a server takes nothing into one that is open by EXAMINE (Courier)', async () => {
+    let opened = '';
+    const appends = answering((tag) =>
+      opened === 'EXAMINE' ? `${tag} NO Current box is selected READ-ONLY.` : `${tag} OK done`,
+    );
+    const { writer, append } = await writing((line, stage) => {
+      opened = / (EXAMINE|SELECT) /.exec(line)?.[1] ?? opened;
+      return appends(line, stage);
+    }, '');
+    await writer.select('INBOX');
+    await writer.reading().open('INBOX');
+    expect(await append([newMessage('abc')])).toEqual([stored]);
+  });
+
   test.each<[string, string, number[], boolean, RegExp[]]>([
     ['LITERAL+', 'LITERAL+', [3, 5000], false, [/\{3\+\}$/, /^aaa$/, /\{5000\+\}$/, /^a+$/]],
     ['LITERAL-', 'LITERAL-', [4096, 4097], false, [/\{4096\+\}$/, /^a+$/, /\{4097\}$/, /^a+$/]],

@@ -47,11 +47,11 @@ export type OpenedListing = {
 /** A message on its way. `size` is the true number of octets. What of `octets` is not read is skipped. */
 export type Fetched = Listed & { readonly octets: Octets };
 
-/** Reads an account by EXAMINE and BODY.PEEK only, over one connection. @throws {MailError} everywhere */
+/** Reads an account by EXAMINE (beside a writer by SELECT) and BODY.PEEK only, over one connection. @throws {MailError} everywhere */
 export type MailReader = AsyncDisposable & {
   /** The connection has ended. */
   readonly isOver: boolean;
-  /** EXAMINEs anew, so that it tells what is there now. */
+  /** Opens it anew, so that it tells what is there now. */
   open(path: string): Promise<Opened>;
   /** What STATUS says of a mailbox, without opening it. */
   status(path: string): Promise<Opened>;

@@ -5,15 +5,15 @@ import { Fetching } from './fetching.ts';
 import { fetchHeaders } from './headers.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import { LISTING_LIMIT, Listings } from './listings.ts';
-import { askStatus, Opening } from './opening.ts';
+import { askStatus, Opening, type Verb } from './opening.ts';
 import { foundIn, searchDate } from './search-response.ts';
 
 /** Header sections that one command asks for. */
 const HEADERS_AT_ONCE = 100;
 
 /** Reads over a connection that is signed in, and closes it in the end. */
-export function openStreamReader(connection: ImapConnection): MailReader {
-  return new ImapStreamReader(connection);
+export function openStreamReader(connection: ImapConnection, verb: Verb = 'EXAMINE'): MailReader {
+  return new ImapStreamReader(connection, verb);
 }
 
 class ImapStreamReader implements MailReader {
@@ -24,9 +24,9 @@ class ImapStreamReader implements MailReader {
   readonly #answers = { reader: new FetchReader(), habits: { bodyFirst: false } };
   readonly #listings: Listings;
 
-  constructor(connection: ImapConnection) {
+  constructor(connection: ImapConnection, verb: Verb) {
     this.#connection = connection;
-    this.#opening = new Opening(connection, 'EXAMINE');
+    this.#opening = new Opening(connection, verb);
     this.#listings = new Listings(connection, this.#opening, this.#answers.reader);
   }
 

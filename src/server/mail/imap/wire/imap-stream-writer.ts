@@ -119,7 +119,8 @@ class ImapStreamWriter implements MailWriter {
   }
 
   reading(): MailReader {
-    return openStreamReader(this.#connection);
+    // Courier appends nothing to a mailbox that the connection has open by EXAMINE.
+    return openStreamReader(this.#connection, 'SELECT');
   }
 
   [Symbol.asyncDispose](): Promise<void> {

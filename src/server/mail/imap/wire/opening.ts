@@ -12,17 +12,19 @@ export type OpenMailbox = Opened & {
   readonly permanentFlags: readonly string[] | undefined;
 };
 
+export type Verb = 'EXAMINE' | 'SELECT';
+
 /** The mailbox that a connection has open, opened anew when another one is wanted, or somebody else has opened one over it. */
 export class Opening {
   readonly #connection: ImapConnection;
-  readonly #verb: 'EXAMINE' | 'SELECT';
+  readonly #verb: Verb;
   readonly #validities = new Map<string, bigint>();
   #path: string | undefined;
   #opened: Promise<OpenMailbox> | undefined;
   /** Of the open mailbox, as far as it is known. */
   #uidNext = Infinity;
 
-  constructor(connection: ImapConnection, verb: 'EXAMINE' | 'SELECT') {
+  constructor(connection: ImapConnection, verb: Verb) {
     this.#connection = connection;
     this.#verb = verb;
   }
