@@ -28,6 +28,15 @@ test('a name with quotes, a backslash or an emoji stays as it is, and has a plai
   });
 });
 
+test('what Cyrus takes in no name is not in the plainer one', () => {
+  const source = [box('`{a}`; b', undefined, '.'), box('x/y', undefined, '.')];
+  const { mailboxes } = mapMailboxes(source, [], { prefix: 'INBOX.', delimiter: '.' });
+  expect(mailboxes.map(({ destination, plainer }) => [destination, plainer])).toEqual([
+    ['INBOX.`{a}`; b', 'INBOX.__a___ b'],
+    ['INBOX.x/y', 'INBOX.x_y'],
+  ]);
+});
+
 test('what lies below the inbox has a name beside it, for a server that has nothing below its own', () => {
   const source = [box('INBOX', '\\Inbox'), box('INBOX/Work'), box('INBOX/Old/2004'), box('Work')];
   const { mailboxes } = mapMailboxes(source, [box('INBOX', '\\Inbox')], slash);

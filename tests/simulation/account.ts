@@ -80,6 +80,8 @@ export type Quirks = {
   readonly wantsLineEnd: boolean;
   /** A date in the first second of the epoch, or more than a day ahead, is refused (WildDuck). */
   readonly wantsDates: boolean;
+  /** Stores such a message with the date of now, without a word (Dovecot, Courier, Cyrus). */
+  readonly replacesDates: boolean;
   readonly quota: number;
   /** Appends in a minute before `[THROTTLED]`. */
   readonly appendsAMinute: number;
@@ -157,6 +159,7 @@ export const GOOD: Quirks = {
   refusalCode: '',
   wantsLineEnd: false,
   wantsDates: false,
+  replacesDates: false,
   quota: Infinity,
   appendsAMinute: Infinity,
   goodbyeAfterCommands: Infinity,

@@ -615,7 +615,10 @@ export function serve(
     if (isRefused && !quirks.storesRefused) return no(quirks.refusalCode, given);
     load.appends.push(...given.map(() => scheduler.now()));
     count(octets);
-    const uids = account.store(folder, given, peer.client);
+    const dated = given.map((mail) =>
+      quirks.replacesDates && !isWithinReason(mail.internalDate) ? { ...mail, internalDate: dateOfNow() } : mail,
+    );
+    const uids = account.store(folder, dated, peer.client);
     if (isRefused) return no(quirks.refusalCode, given);
     const text = quirks.uidPlus ? `[APPENDUID ${folder.uidValidity} ${appendedSet(uids)}] Done` : 'Done';
     return { status: 'OK', text };

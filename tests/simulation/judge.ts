@@ -284,8 +284,9 @@ function wasToldTooLarge(destination: SimulatedAccount, digest: string): boolean
 
 /** What workers stored has the date and the flags of a message that the source has, unless somebody has changed either. */
 function asAtTheSource({ source, destination }: Evidence, wrong: string[]): void {
-  const { ignoresDate, dropsKeywords, wantsDates } = destination.quirks;
-  const secondOf = (date: number) => (wantsDates && hasOddDate(date) ? 'odd' : Math.floor(date / 1000));
+  const { ignoresDate, dropsKeywords, wantsDates, replacesDates } = destination.quirks;
+  const secondOf = (date: number) =>
+    (wantsDates || replacesDates) && hasOddDate(date) ? 'odd' : Math.floor(date / 1000);
   const lookOf = ({ flags, internalDate }: StoredMail) =>
     JSON.stringify([
       ignoresDate || source.quirks.oddDates > 0 ? 0 : secondOf(internalDate),
@@ -354,8 +355,9 @@ function countForms(evidence: Evidence, wrong: string[]): void {
   for (const folder of destination.folders.values())
     for (const message of folder.messages.slice(-Math.min(destination.quirks.window, 1e9)))
       if (isWorker(message.by) && !moved.has(message.id) && digestOf(message.octets) !== message.digest) now += 1;
-  const { rewriting, wantsLineEnd, wantsDates } = destination.quirks;
-  const ever = rewriting === 'nothing' && !wantsLineEnd && !wantsDates ? 0 : Infinity;
+  const { rewriting, wantsLineEnd, wantsDates, replacesDates, ignoresDate } = destination.quirks;
+  const hasOwn = rewriting !== 'nothing' || wantsLineEnd || wantsDates || replacesDates || ignoresDate;
+  const ever = hasOwn ? Infinity : 0;
   // A form can't be held against what the source has lost meanwhile, or where one of both lets nobody in.
   const isClosed = (source.quirks.closing ?? destination.quirks.closing) !== null && receipt.mailboxesLeft > 0;
   const left =

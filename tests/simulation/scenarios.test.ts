@@ -486,6 +486,22 @@ test('a message whose last line has no end is sent with one to a server that tak
   expect(kept).toBeGreaterThan(0);
 });
 
+test('where a server puts a date of its own in the place of one that can’t be, without a word, the message is told as kept', async () => {
+  for (const destination of [{}, { uidPlus: false }, { multiAppend: false, literals: 'synchronising' }] as const)
+    for (const parts of sampleOf([[], [0.3], [0.5], [0.7]], 2)) {
+      const scenario = scenarioWith([20, 15], {
+        mail: { dates: 0.3 },
+        destination: { ...destination, replacesDates: true },
+      });
+      const { wrong, receipts } = await simulate(await dyingAt(parts, scenario));
+      expect({ destination, parts, wrong }).toEqual({ destination, parts, wrong: [] });
+      expect(receipts.map(({ status, changed }) => ({ status, changed }))).toEqual([
+        { status: 'completed', changed: 0 },
+      ]);
+      for (const { kept } of receipts) expect(kept).toBeGreaterThan(3);
+    }
+});
+
 test('a message whose date a server refuses has another one there, which is told, wherever a worker dies', async () => {
   const cases = [
     {},

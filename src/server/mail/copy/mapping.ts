@@ -131,8 +131,8 @@ function partsOf(mailbox: Mailbox, prefix: string): string[] {
  * wildcards of LIST (RFC 9051 §6.3.9).
  */
 const NEVER = /[\p{Cc}\p{Cs}*%]/gu;
-/** Some servers refuse these as well; Gmail does quotes, backslashes and carets. */
-const ODD = /[\p{Cc}\p{Cs}\p{Cf}\p{So}*%\\"'^&~<>|:?]/gu;
+/** Some servers refuse these as well; Gmail does quotes, backslashes and carets, Cyrus many more. */
+const ODD = /[\p{Cc}\p{Cs}\p{Cf}\p{So}*%\\"'`^&~<>{}|:;?/]/gu;
 
 /** One level of a name: no delimiter, nothing unwanted, no blanks around it, and not too long. */
 function validPart(part: string, delimiter: string, unwanted: RegExp): string {

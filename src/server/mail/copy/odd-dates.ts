@@ -5,7 +5,10 @@ import type { Planned } from './ledger.ts';
 /** Also of messages that have no date at all. */
 export const EARLIEST_DATE = new Date(86_400_000);
 
-/** Some servers take no date in the first second of the epoch or before it, and none that is to come. */
+/**
+ * Some servers take no date in the first second of the epoch or before it, and none that is to come: they refuse it, or
+ * put their own in its place without a word (Dovecot, Courier, Cyrus).
+ */
 function acceptable(date: Date, clock: Clock): Date {
   if (date < EARLIEST_DATE) return EARLIEST_DATE;
   const now = clock.now();

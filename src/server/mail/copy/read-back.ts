@@ -1,11 +1,13 @@
 import { isBreak, isRefusal, MailboxRenumbered, unlessRefused } from '../imap/mail-error.ts';
 import type { Fetched, Listed, MailReader, Octets } from '../imap/streams.ts';
+import type { Clock } from '../imap/wire.ts';
 import { destinationPlace, fetchReadable, messageName, notingBreaks, readableOf, sourcePlace } from './breaks.ts';
 import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
 import type { LedgerMailbox, NewRow } from './ledger.ts';
 import { isMacOf } from './mac.ts';
 import { inParts, listedAmong, stillThere } from './looking.ts';
 import { isProvidersForm } from './norm.ts';
+import { isUnsureDate } from './odd-dates.ts';
 import type { Check, CheckSession, Run, Unchecked } from './run.ts';
 
 /** Flags that a message was appended with and does not have. */
@@ -163,7 +165,7 @@ export function droppedFlags(missing: readonly FlagsMissing[], kept: Findings['k
     .filter(({ flags }) => flags.length > 0);
 }
 
-/** Whether they are kept in the provider's own form; the date is not part of that. */
+/** Whether they are kept in the provider's own form; the date is part of that only where it is none that all servers take. */
 async function settleDifferent(
   messages: readonly Unchecked[],
   check: Check,
@@ -197,7 +199,7 @@ async function settleDifferent(
       const [one, other] = [sent.get(message.uid), stored.get(message.destinationUid)];
       // Taken away since it was read.
       if (one !== undefined && other === undefined) absent.push(message);
-      else rows.push(comparedRow(message, one, other, { mailbox, uidValidity }));
+      else rows.push(comparedRow(message, one, other, { mailbox, uidValidity }, run.copy.clock));
     }
     await noteAbsent(absent, check, checker, run, findings);
     await run.copy.ledger.settle(rows);
@@ -217,11 +219,13 @@ function comparedRow(
   sent: Portrait | undefined,
   stored: Portrait | undefined,
   { mailbox, uidValidity }: Pick<Check, 'mailbox' | 'uidValidity'>,
+  clock: Clock,
 ): NewRow {
   if (sent === undefined || stored === undefined) return rowOf(message, mailbox.id, uidValidity, 'changed');
   const hasDate = message.date === null || message.fate === 'twin' || stored.date === message.date;
   const isSame = hasDate && stored.sha256 === message.sha256;
-  const isKept = hasDate && sent.sha256 === message.sha256 && isProvidersForm(sent.form, stored.form);
+  const mayBeKept = hasDate || isUnsureDate(message.date, clock);
+  const isKept = mayBeKept && sent.sha256 === message.sha256 && isProvidersForm(sent.form, stored.form);
   const fate = isSame ? message.fate : fateOf(message, isKept);
   return { ...rowOf(message, mailbox.id, uidValidity, fate), storedSha256: stored.sha256 };
 }

@@ -1,6 +1,7 @@
 import { unlessRefused } from '../imap/mail-error.ts';
 import { destinationPlace, sourcePlace } from './breaks.ts';
 import type { Listed, Selected } from '../imap/streams.ts';
+import type { Clock } from '../imap/wire.ts';
 import type { UidSet } from './columns.ts';
 import { AT_DESTINATION, readRows } from './known-rows.ts';
 import type { Group, LedgerMailbox, NewRow, Planned } from './ledger.ts';
@@ -123,7 +124,7 @@ export async function settleOpen(
       rows.push({
         ...base,
         ...what,
-        fate: fateOf(one, stored ?? planned),
+        fate: fateOf(one, stored ?? planned, run.copy.clock),
         destinationUidValidity: uidValidity,
         verified: isRead,
       });
@@ -145,9 +146,9 @@ export async function settleOpen(
   return rows.filter((row) => !refused.includes(row));
 }
 
-/** A message that has another date than it was sent with is not what it was. */
-function fateOf({ fate, hasDate }: Found, sent: Pick<Planned, 'isRedated'>): Found['fate'] {
-  if (!hasDate) return 'changed';
+/** A message that has another date than it was sent with is not what it was, unless that was none that all servers take. */
+function fateOf({ fate, hasDate }: Found, sent: Pick<Planned, 'date' | 'isRedated'>, clock: Clock): Found['fate'] {
+  if (!hasDate) return fate !== 'changed' && isUnsureDate(sent.date, clock) ? 'kept' : 'changed';
   return fate === 'stored' ? fateAsSent(sent) : fate;
 }
 
@@ -240,7 +241,7 @@ export async function settleUnsaid(
     const { destinationUid, isRead } = one;
     return {
       ...base,
-      fate: fateOf(one, message),
+      fate: fateOf(one, message, run.copy.clock),
       destinationUid,
       destinationUidValidity: uidValidity,
       verified: isRead,
