@@ -133,7 +133,7 @@ const REFUSED_SIGN_IN_CODES = new Set(['AUTHENTICATIONFAILED', 'AUTHORIZATIONFAI
 const BUSY_TEXT =
   /throttl|too many (?:simultaneous )?connections|rate limit|suggested backoff|server (?:busy|unavailable)|authenticated but not connected/i;
 const FULL_TEXT =
-  /over ?quota|quota (?:limit|exceeded)|exceed(?:s|ed|ing)? (?:your |the )?quota|storage limit|mailbox is full/i;
+  /over ?quota|quota (?:limit|(?:has been )?exceeded)|exceed(?:s|ed|ing)? (?:your |the )?(?:mail )?quota|storage limit|mailbox is full/i;
 const BACKOFF = /backoff time[:=\s]+(\d{1,9})\s*milliseconds/i;
 
 /** Of a server's words no more is read. */
