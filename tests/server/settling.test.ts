@@ -4,12 +4,17 @@ import type { LedgerMailbox, NewRow } from '../../src/server/mail/copy/ledger.ts
 import { droppedFlags } from '../../src/server/mail/copy/read-back.ts';
 import type { Run, Session } from '../../src/server/mail/copy/run.ts';
 import { type Sending, settleGroup, settleUnseen } from '../../src/server/mail/copy/settling.ts';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import type { MailReader } from '../../src/server/mail/imap/streams.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
 
 const MAILBOX: LedgerMailbox = { id: 1, sourcePath: 'INBOX', sourceUidValidity: 7n, destinationPath: 'INBOX' };
 
 /** What becomes of messages 1 and 2, which never came, in a mailbox that has 1 and this UIDVALIDITY. */
-async function fatesUnder(uidValidity: bigint): Promise<readonly (readonly [number, string])[]> {
+async function fatesUnder(
+  uidValidity: bigint,
+  changes: Partial<MailReader> = {},
+): Promise<readonly (readonly [number, string])[]> {
   const message = { uid: 1, bytes: Buffer.from('Subject: one'), flags: [], internalDate: new Date(0) };
   const { source } = memoryAccount([{ path: 'INBOX', uidValidity, messages: [message] }]);
   const settled: NewRow[] = [];
@@ -26,7 +31,7 @@ async function fatesUnder(uidValidity: bigint): Promise<readonly (readonly [numb
     [1, 2].map((uid) => ({ uid, size: 12, date: 0 })),
     {
       mailbox: MAILBOX,
-      session: { reader: await source.reader() } as Session,
+      session: { reader: { ...(await source.reader()), ...changes } } as Session,
       run: { copy, settled: () => {} } as unknown as Run,
     } as Sending,
   );
@@ -95,4 +100,12 @@ test('a flag that several messages lack and none has kept was dropped by the ser
     { path: 'INBOX', uid: 2, flags: ['$label1'] },
   ]);
   expect(droppedFlags([first], new Map())).toEqual([]);
+});
+
+test('where the source does not say whether it is there, that mailbox is told as unreadable, and the new one not blamed', async () => {
+  const look: MailReader['look'] = async function* () {
+    yield* [];
+    throw new MailError('refused', 'BAD UID FETCH Failed to parse message set');
+  };
+  await expect(fatesUnder(7n, { look })).rejects.toMatchObject({ name: 'FolderLeft', reason: 'mailbox unreadable' });
 });

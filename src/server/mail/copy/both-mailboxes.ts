@@ -29,10 +29,17 @@ async function withUidNext(path: string, selected: Selected, { checker }: Sessio
 
 /** UIDs of the listing mean nothing under another UIDVALIDITY. */
 export async function reopen(reader: MailReader, path: string, uidValidity: bigint): Promise<void> {
-  const opened = await reader.open(path).catch((error: unknown) => {
-    throw isRefusal(error) ? new FolderLeft('mailbox unreadable', error) : error;
-  });
+  const opened = await unlessUnreadable(reader.open(path));
   if (opened.uidValidity !== uidValidity) throw new MailboxRenumbered();
+}
+
+/** What the source refuses is no fault of the mailbox that is copied into. */
+export async function unlessUnreadable<Answer>(reading: Promise<Answer>): Promise<Answer> {
+  try {
+    return await reading;
+  } catch (error) {
+    throw isRefusal(error) ? new FolderLeft('mailbox unreadable', error) : error;
+  }
 }
 
 /** Some servers say no code with it. */

@@ -1,5 +1,6 @@
-import { MailboxRenumbered, MailError } from '../imap/mail-error.ts';
+import { MailError } from '../imap/mail-error.ts';
 import type { Appended, Fetched, RefusalReason, Selected } from '../imap/streams.ts';
+import { reopen, unlessUnreadable } from './both-mailboxes.ts';
 import { commitOutcome } from './committing.ts';
 import { type Digest, secondsOf } from './digest.ts';
 import type { Group, LedgerMailbox, NewRow, Planned } from './ledger.ts';
@@ -272,13 +273,10 @@ export async function refuse(
 export async function settleUnseen(unseen: readonly Planned[], sending: Sending): Promise<void> {
   if (unseen.length === 0) return;
   const { mailbox, session } = sending;
-  const { uidValidity } = await session.reader.open(mailbox.sourcePath);
-  if (uidValidity !== mailbox.sourceUidValidity) throw new MailboxRenumbered();
+  await reopen(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   const source = { reader: session.reader, path: mailbox.sourcePath };
-  const there = await stillThere(
-    source,
-    unseen.map(({ uid }) => uid),
-  );
+  const uids = unseen.map(({ uid }) => uid);
+  const there = await unlessUnreadable(stillThere(source, uids));
   await refuse(
     unseen.filter((message) => there.has(message.uid)),
     'unreadable',
