@@ -102,10 +102,14 @@ test('a flag that several messages lack and none has kept was dropped by the ser
   expect(droppedFlags([first], new Map())).toEqual([]);
 });
 
+const refusedLook: MailReader['look'] = async function* () {
+  yield* [];
+  throw new MailError('refused', 'BAD UID FETCH Failed to parse message set');
+};
+
 test('where the source does not say whether it is there, that mailbox is told as unreadable, and the new one not blamed', async () => {
-  const look: MailReader['look'] = async function* () {
-    yield* [];
-    throw new MailError('refused', 'BAD UID FETCH Failed to parse message set');
-  };
-  await expect(fatesUnder(7n, { look })).rejects.toMatchObject({ name: 'FolderLeft', reason: 'mailbox unreadable' });
+  await expect(fatesUnder(7n, { look: refusedLook })).rejects.toMatchObject({
+    name: 'FolderLeft',
+    reason: 'mailbox unreadable',
+  });
 });
