@@ -11,13 +11,19 @@ test(
   'a folder that was copied and can’t be read any more is told as not checked, on the page and in the receipt',
   { ...needs('dovecot'), timeout: 60_000 },
   async () => {
+    let isWritten = false;
     const world = await openWorldOfTest({
       dovecots: true,
       mail: { INBOX: [letter(0), letter(1), letter(2)], Family: [letter(3), letter(4)] },
-      // To write into it, it is selected; Dovecot knows no command of this other name.
+      // It is written to, and opened no more; Dovecot knows no commands of these names.
       change: (direction, part) => {
-        const at = direction === 'to server' ? part.indexOf('EXAMINE "Family"') : -1;
-        if (at >= 0) part.write('EXHUMED', at, 'latin1');
+        if (direction !== 'to server') return part;
+        const closed = { EXAMINE: 'EXHUMED', ...(isWritten ? { SELECT: 'SEVERE' } : {}) };
+        for (const [command, unknown] of Object.entries(closed)) {
+          const at = part.indexOf(`${command} "Family"`);
+          if (at >= 0) part.write(unknown, at, 'latin1');
+        }
+        isWritten ||= part.includes('APPEND "Family"');
         return part;
       },
     });
