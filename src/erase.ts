@@ -4,7 +4,7 @@ import { isEmail } from './contract/email-address.ts';
 import { settingsFrom } from './read-settings.ts';
 import { eraseFromServer } from './server/erase.ts';
 import { DataFolderError } from './server/store/data-folder.ts';
-import { DatabaseUnavailable, EmbeddedUnusable } from './server/store/database.ts';
+import { DatabaseUnavailable, EmbeddedUnusable } from './server/store/database-faults.ts';
 
 /** `npm run erase -- address`: erases all that is known of a subscriber, at their request. */
 const [address = ''] = process.argv.slice(2);

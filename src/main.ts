@@ -5,7 +5,7 @@ import { SettingsError, type Environment, type Settings } from './contract/setti
 import { settingsFrom, withSecretFiles } from './read-settings.ts';
 import { runServer } from './server/main.ts';
 import { DataFolderError, holdDataFolder } from './server/store/data-folder.ts';
-import { DatabaseUnavailable, EmbeddedUnusable } from './server/store/database.ts';
+import { DatabaseUnavailable, EmbeddedUnusable } from './server/store/database-faults.ts';
 import { AddressInUseError } from './server/web/listening.ts';
 
 const OLDEST_NODE = 24;

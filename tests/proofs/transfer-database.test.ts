@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Transfers } from '../../src/server/transfers/orders.ts';
-import { DatabaseUnavailable } from '../../src/server/store/database.ts';
+import { DatabaseUnavailable } from '../../src/server/store/database-faults.ts';
 import { DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';

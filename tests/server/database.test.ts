@@ -2,12 +2,8 @@ import { mkdtemp, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import {
-  type Database,
-  type DatabaseAddress,
-  DatabaseUnavailable,
-  openDatabase,
-} from '../../src/server/store/database.ts';
+import { DatabaseUnavailable } from '../../src/server/store/database-faults.ts';
+import { type Database, type DatabaseAddress, openDatabase } from '../../src/server/store/database.ts';
 import { SettingsError } from '../../src/contract/settings.ts';
 import { openLog } from '../../src/server/log.ts';
 import { clockFault, watchClock } from '../../src/server/clock-watch.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startDailies } from '../../src/server/transfers/dailies.ts';
-import { DatabaseUnavailable, type Sql } from '../../src/server/store/database.ts';
+import { DatabaseUnavailable } from '../../src/server/store/database-faults.ts';
+import type { Sql } from '../../src/server/store/database.ts';
 import { bookThatAnswers } from '../support/book-that-answers.ts';
 import {
   ANN,

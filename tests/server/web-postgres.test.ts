@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { DatabaseUnavailable } from '../../src/server/store/database.ts';
+import { DatabaseUnavailable } from '../../src/server/store/database-faults.ts';
 import { LIMITS } from '../../src/server/web/limits.ts';
 import { createEmptyDatabase } from '../support/fresh-database.ts';
 import { needs } from '../support/needs.ts';

@@ -4,7 +4,8 @@ import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { fromPglite, PgBoss, type ConstructorOptions } from 'pg-boss';
 import { SettingsError } from '../../contract/settings.ts';
-import { type Log, Mendable } from '../log.ts';
+import type { Log } from '../log.ts';
+import { DatabaseUnavailable, EmbeddedUnusable, faultOf, POOL_SIZE } from './database-faults.ts';
 
 /** Runs one statement with `$1`-style parameters and answers its rows. */
 export type Sql = {
@@ -41,7 +42,6 @@ const CHANGING =
   'the tables of the database are being changed: where they are large that may take minutes, and must not be broken off';
 /** A DBA's limits are for what can be tried again; `transaction_timeout` is one of PostgreSQL 17. */
 const UNHURRIED = `select set_config(name, '0', true) from pg_settings where name in ('statement_timeout', 'transaction_timeout')`;
-const POOL_SIZE = 10;
 /** A call that waits longer for a connection is answered with 503. */
 const CONNECTED_WITHIN_MS = 20_000;
 /** A statement without an answer for so long went to a machine that is gone; its connection is given up. */
@@ -69,84 +69,6 @@ const BEGIN = 'begin; set local idle_in_transaction_session_timeout = 10000';
 
 /** Where the database is: a PostgreSQL by `url`, else PGlite in `folder` (`memory://` for tests). */
 export type DatabaseAddress = { readonly url: string } | { readonly folder: string };
-
-/** What is wrong and what to do, by how the code begins: PostgreSQL's (appendix A), the system's or OpenSSL's. */
-const REMEDIES = [
-  ['28', 'the database refused the name or the password', 'Mend them, or let its role in by pg_hba.conf'],
-  ['3D000', 'there is no database of that name', 'Create it, or mend the name'],
-  [
-    '3F000',
-    'the search_path of its role names no schema that it may use',
-    'Create it and GRANT USAGE, CREATE on it, or mend the search_path',
-  ],
-  [
-    '42501',
-    'its role lacks a right',
-    'Let it create a schema and tables: GRANT CREATE ON DATABASE and ON SCHEMA, or make it the owner',
-  ],
-  ['42', 'the database refused what is done with its tables at the start', 'Its own log says what and why'],
-  ['25006', 'the database only reads', 'Name the primary, not a standby, and leave default_transaction_read_only off'],
-  ['57014', 'a statement was cut short', 'Raise the statement_timeout of its role'],
-  ['ENOENT', 'there is no file or socket where it points', 'Mend its path'],
-  ...['CERT_', 'DEPTH_ZERO_', 'ERR_TLS_CERT_', 'SELF_SIGNED_', 'UNABLE_TO_'].map(
-    (begin) => [begin, 'its certificate is not one to believe', 'Name who vouches for it by sslrootcert'] as const,
-  ),
-  [
-    '55P03',
-    'somebody has tables that are to be changed, such as a backup or an open psql',
-    'Wait for its end, or end it (pg_stat_activity)',
-  ],
-  [
-    '08P01',
-    'what stands before the database, such as PgBouncer, refused',
-    'Its own log says why, and its pool_mode must be session or transaction',
-  ],
-  [
-    'no code',
-    'the database did not let us in, or gave no answer in time',
-    'Start it, mend the address, or see what it waits for (pg_stat_activity)',
-  ],
-  ['53100', 'the disk of the database is full', 'Make room there'],
-  [
-    '53300',
-    `the database has no connection left, and a process takes up to ${2 * POOL_SIZE}`,
-    'Raise max_connections or the limit of its role, or put a pooler in front',
-  ],
-  ['53', 'the machine of the database lacks something', 'Its own log says what'],
-  ['58', 'the machine of the database has a fault', 'Its own log says which'],
-  ['40', 'two of its transactions stood in the way of each other', 'It is tried again'],
-  ['57P05', 'it ended a connection that rested', 'Leave the idle_session_timeout of its role at a minute or more'],
-] as const;
-const OTHERWISE = ['', 'the database did not let us in', 'Start it, or mend the address'] as const;
-
-/** The PostgreSQL of `DATABASE_URL` can't be used, at the start or later. The message is for the operator. */
-export class DatabaseUnavailable extends Mendable {
-  override name = 'DatabaseUnavailable';
-  /** The database's own (PostgreSQL, appendix A) or the system's; the log shows it. */
-  readonly code: string;
-  readonly remedy: string;
-  constructor(cause: unknown) {
-    const { code = 'no code' } = cause as { code?: string };
-    const [, fault, remedy] = REMEDIES.find(([begin]) => code.startsWith(begin)) ?? OTHERWISE;
-    super(
-      `DATABASE_URL can't be used: ${fault} (${code}). ${remedy}. Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal`,
-      { cause },
-    );
-    this.code = code;
-    this.remedy = `${fault}. ${remedy}.`;
-  }
-}
-
-/** The embedded database can't be opened. The message is for the operator; PGlite itself says an assertion, or a number. */
-export class EmbeddedUnusable extends Error {
-  override name = 'EmbeddedUnusable';
-  constructor(folder: string, cause: unknown) {
-    super(
-      `DATA_DIR holds a database that can't be opened. Its disk must have room, all files in ${folder} must be this user's (after a start or "npm run erase" as root some are not), and whole (a power cut may damage them: then restore a backup of DATA_DIR).`,
-      { cause },
-    );
-  }
-}
 
 /**
  * Opens the database and brings its tables up to date, however long that takes.
@@ -214,18 +136,6 @@ async function requireFitting(database: Database): Promise<void> {
           `DATABASE_URL names a database or a role whose ${name} is ${set.get(name)}, and it must be ${value}. Example: ALTER ROLE portal SET ${name} = '${value}'`,
       ),
     );
-}
-
-/**
- * Connection exceptions, too many connections, a statement or a wait for a lock that was cut short, shutdown or start
- * under way, a deadlock, faults of its machine, and a standby that only reads (PostgreSQL, appendix A).
- */
-const NOT_THERE = /^(?:08|25006|40|53|55P03|57|58)/;
-
-/** An error that is no fault of the statement means that the database is not there. */
-export function faultOf(error: unknown): unknown {
-  const isStatements = error instanceof pg.DatabaseError && !NOT_THERE.test(error.code ?? '');
-  return isStatements || !(error instanceof Error) ? error : new DatabaseUnavailable(error);
 }
 
 /** `unhurried`: a transaction whose statements may take as long as they need. */

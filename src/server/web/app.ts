@@ -21,7 +21,7 @@ import { REFUSAL_PAGE_POLICY, refusalPage } from './refusal-page.ts';
 import type { Web } from './services.ts';
 import type { Visit } from './visit.ts';
 import type { SecurityEvent } from '../security-log.ts';
-import { DatabaseUnavailable } from '../store/database.ts';
+import { DatabaseUnavailable } from '../store/database-faults.ts';
 
 /** The longest that a call may take; what is behind it (mail servers, providers) has shorter limits of its own. */
 export const CALL_WITHIN_MS = 30_000;

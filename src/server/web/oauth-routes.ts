@@ -8,7 +8,7 @@ import { isOauthProvider, providerOf } from '../../contract/provider-name.ts';
 import { clientOf, isCrossSite } from './guards.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
-import { DatabaseUnavailable } from '../store/database.ts';
+import { DatabaseUnavailable } from '../store/database-faults.ts';
 import { ConsentRefused, type Consent, type Purpose } from '../oauth/consent.ts';
 
 const STARTS = [

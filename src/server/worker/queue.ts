@@ -4,7 +4,8 @@ import pgBoss from 'pg-boss/package.json' with { type: 'json' };
 import type { Log } from '../log.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
 import { keyOf, type NotificationJob, type Notifier } from '../notifications/notifier.ts';
-import { type Database, DatabaseUnavailable, faultOf, madeByNewer, type Sql, startFault } from '../store/database.ts';
+import { DatabaseUnavailable, faultOf } from '../store/database-faults.ts';
+import { type Database, madeByNewer, type Sql, startFault } from '../store/database.ts';
 import { releaseAllLeases } from '../transfers/lease.ts';
 
 const TRANSFERS = 'transfers';

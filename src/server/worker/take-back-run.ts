@@ -2,7 +2,7 @@ import { takeBack } from '../mail/copy/take-back.ts';
 import { openTakeBackRecords, type TakenBack, takenBack } from '../mail/copy/take-back-records.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError } from '../oauth/tokens.ts';
-import { DatabaseUnavailable } from '../store/database.ts';
+import { DatabaseUnavailable } from '../store/database-faults.ts';
 import { credentialsIfAny } from '../transfers/credentials.ts';
 import { LeaseLost, takeEndedTransfer } from '../transfers/lease.ts';
 import { beginTakeBack, endTakeBack } from '../transfers/taking-back.ts';

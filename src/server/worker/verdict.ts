@@ -7,7 +7,7 @@ import { Stopped } from '../mail/copy/lanes.ts';
 import { RefusedForNow } from '../mail/copy/troubles.ts';
 import { isBareRefusal, MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
-import { DatabaseUnavailable } from '../store/database.ts';
+import { DatabaseUnavailable } from '../store/database-faults.ts';
 import { LeaseLost } from '../transfers/lease.ts';
 import type { OperationEnd, Waiting } from '../transfers/operations.ts';
 import { SENTENCES } from './sentences.ts';
