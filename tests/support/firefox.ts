@@ -36,8 +36,18 @@ const FIND = `(kind, name) => {
       ? [...place.querySelectorAll('label')].find(isNamed)?.control
       : [...place.querySelectorAll('button:enabled, a, summary, label:has(input[type=checkbox])')].find(isNamed);
   found?.scrollIntoView({ block: 'center', behavior: 'instant' });
+  if (found) {
+    window.isPressed = false;
+    found.addEventListener('click', () => (window.isPressed = true), { once: true, capture: true });
+  }
   return found ?? null;
 }`;
+
+/**
+ * Firefox drops a press that comes before a new page was painted a few times, and what is pressed may move meanwhile, as
+ * a page scrolls to its top: a person presses again.
+ */
+const IS_LOST = '() => window.isPressed === false';
 
 type Value = { readonly sharedId?: string; readonly value?: unknown };
 type Answer = {
@@ -170,7 +180,10 @@ function pageIn(context: string, ask: Ask): FirefoxPage {
         { type: 'pointerDown', button: 0 },
         { type: 'pointerUp', button: 0 },
       ];
-      return ask('input.performActions', { context, actions: [{ type: 'pointer', id: 'mouse', actions: pressing }] });
+      await ask('input.performActions', { context, actions: [{ type: 'pointer', id: 'mouse', actions: pressing }] });
+      // A page that it has led away from is gone, with what it knew.
+      const isLost = await call(IS_LOST).catch(() => null);
+      return isLost?.value === true ? null : name;
     });
   return {
     goto: async (url) => void (await ask('browsingContext.navigate', { context, url, wait: 'complete' })),
