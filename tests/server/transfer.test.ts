@@ -97,7 +97,8 @@ describe('a transfer between two Dovecots', { ...needs('dovecot'), timeout: 180_
         changed: 0,
         skipped: [],
       });
-      expect(await world.database.query('select * from credentials')).toEqual([]);
+      // The transfer ends a moment after its last operation.
+      await expect.poll(() => world.database.query('select * from credentials')).toEqual([]);
     });
   }
 });
