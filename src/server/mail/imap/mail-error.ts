@@ -109,7 +109,7 @@ export async function unlessRefused<Answer>(asking: Promise<Answer>): Promise<An
   }
 }
 
-const UNREACHABLE = new Set([
+const UNREACHABLE = [
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -122,13 +122,19 @@ const UNREACHABLE = new Set([
   'EACCES',
   'ClosedAfterConnectText',
   'ClosedAfterConnectTLS',
-]);
-const SLOW = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT', 'ETIMEOUT', 'ETIMEDOUT']);
-const LOST = new Set(['NoConnection', 'EConnectionClosed', 'StateLogout', 'ECONNRESET', 'EPIPE', 'ECONNABORTED']);
+];
+const SLOW = ['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT', 'ETIMEOUT', 'ETIMEDOUT'];
+const LOST = ['NoConnection', 'EConnectionClosed', 'StateLogout', 'ECONNRESET', 'EPIPE', 'ECONNABORTED'];
+const BY_ERROR_CODE = faults({ unreachable: UNREACHABLE, slow: SLOW, lost: LOST, busy: ['ETHROTTLE'] });
 const CERTIFICATE =
   /^(?:CERT_|ERR_TLS_|ERR_SSL_|EPROTO$|STARTTLS_INJECTION$|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|UNABLE_TO_)/;
-const BUSY_CODES = new Set(['UNAVAILABLE', 'INUSE', 'LIMIT', 'THROTTLED', 'SERVERBUG']);
-const REFUSED_SIGN_IN_CODES = new Set(['AUTHENTICATIONFAILED', 'AUTHORIZATIONFAILED', 'EXPIRED', 'PRIVACYREQUIRED']);
+/** Answers that could not be parsed. */
+const GARBLED = /^(?:InvalidResponse$|UnexpectedTag$|ParserError)|TooLarge$/;
+const BY_RESPONSE_CODE = faults({
+  busy: ['UNAVAILABLE', 'INUSE', 'LIMIT', 'THROTTLED', 'SERVERBUG'],
+  full: ['OVERQUOTA'],
+  credentials: ['AUTHENTICATIONFAILED', 'AUTHORIZATIONFAILED', 'EXPIRED', 'PRIVACYREQUIRED'],
+});
 /** Gmail, Exchange and Yahoo say these without a response code; the last one Exchange, of one connection too many. */
 const BUSY_TEXT =
   /throttl|too many (?:simultaneous )?connections|rate limit|suggested backoff|server (?:busy|unavailable)|authenticated but not connected/i;
@@ -139,8 +145,14 @@ const BACKOFF = /backoff time[:=\s]+(\d{1,9})\s*milliseconds/i;
 /** Of a server's words no more is read. */
 const TEXT_LENGTH = 500;
 
+function faults(codes: Partial<Record<MailFault, readonly string[]>>): ReadonlyMap<string | undefined, MailFault> {
+  return new Map(
+    Object.entries(codes).flatMap(([fault, all]) => all.map((code) => [code, fault as MailFault] as const)),
+  );
+}
+
 /** What imapflow and Node put on the errors of a connection; the texts are a server's own. */
-type Clues = {
+type RawClues = {
   code?: unknown;
   authenticationFailed?: unknown;
   tlsFailed?: unknown;
@@ -153,49 +165,64 @@ type Clues = {
   throttleWaited?: unknown;
 };
 
+type Clues = {
+  readonly raw: RawClues;
+  /** Node's or imapflow's; empty if there is none. */
+  readonly code: string;
+  readonly responseCode: string | undefined;
+  readonly text: string;
+};
+
 /** Reads the codes of an imapflow or socket error, its text only where a server gave no code. Other errors are thrown on. */
 export function mailErrorOf(error: unknown): MailError {
   if (error instanceof MailError) return error;
   if (!(error instanceof Error)) throw error;
-  const clues = error as Error & Clues;
-  const code = typeof clues.code === 'string' ? clues.code : '';
-  const responseCode = (
-    typeof clues.serverResponseCode === 'string' ? clues.serverResponseCode : codeOf(clues.response)
-  )?.toUpperCase();
-  const text = [clues.responseText, clues.reason]
-    .filter((part) => typeof part === 'string')
-    .map((part) => part.slice(0, TEXT_LENGTH))
-    .join(' ');
-  const wait = pauseOf(clues, text);
-  const make = (fault: MailFault) =>
-    new MailError(fault, `The mail server: ${fault} (${code || (responseCode ?? 'no code')}).`, {
-      cause: error,
-      ...(responseCode === undefined ? {} : { responseCode }),
-      ...(wait === undefined ? {} : { pause: wait }),
-    });
-  if (code === 'ETHROTTLE') return make('busy');
-  if (SLOW.has(code)) return make('slow');
-  if (UNREACHABLE.has(code)) return make(BUSY_TEXT.test(text) ? 'busy' : 'unreachable');
-  if (LOST.has(code)) return make(BUSY_TEXT.test(text) ? 'busy' : 'lost');
-  if (clues.tlsFailed === true || CERTIFICATE.test(code)) return make('certificate');
-  if (responseCode !== undefined && BUSY_CODES.has(responseCode)) return make('busy');
-  if (responseCode === 'OVERQUOTA') return make('full');
-  if (responseCode === undefined || responseCode === 'ALERT') {
-    if (BUSY_TEXT.test(text)) return make('busy');
-    if (FULL_TEXT.test(text)) return make('full');
-  }
-  if (clues.authenticationFailed === true || (responseCode !== undefined && REFUSED_SIGN_IN_CODES.has(responseCode)))
-    return make('credentials');
-  if (clues.responseStatus === 'NO' || clues.responseStatus === 'BAD' || responseCode !== undefined)
-    return make('refused');
-  if (
-    code === 'InvalidResponse' ||
-    code === 'UnexpectedTag' ||
-    code.startsWith('ParserError') ||
-    code.endsWith('TooLarge')
-  )
-    return make('lost');
-  throw error;
+  const clues = cluesIn(error);
+  const fault = faultOfConnection(clues) ?? faultOfAnswer(clues);
+  if (fault === undefined) throw error;
+  const { code, responseCode } = clues;
+  const pause = pauseOf(clues);
+  return new MailError(fault, `The mail server: ${fault} (${code || (responseCode ?? 'no code')}).`, {
+    cause: error,
+    ...(responseCode === undefined ? {} : { responseCode }),
+    ...(pause === undefined ? {} : { pause }),
+  });
+}
+
+function cluesIn(error: Error): Clues {
+  const raw = error as Error & RawClues;
+  const responseCode = typeof raw.serverResponseCode === 'string' ? raw.serverResponseCode : codeOf(raw.response);
+  return {
+    raw,
+    code: typeof raw.code === 'string' ? raw.code : '',
+    responseCode: responseCode?.toUpperCase(),
+    text: [raw.responseText, raw.reason]
+      .filter((part) => typeof part === 'string')
+      .map((part) => part.slice(0, TEXT_LENGTH))
+      .join(' '),
+  };
+}
+
+/** No connection, or none any more. A server that has too many may say so before it hangs up. */
+function faultOfConnection({ raw, code, text }: Clues): MailFault | undefined {
+  const fault = BY_ERROR_CODE.get(code);
+  if ((fault === 'unreachable' || fault === 'lost') && BUSY_TEXT.test(text)) return 'busy';
+  return fault ?? (raw.tlsFailed === true || CERTIFICATE.test(code) ? 'certificate' : undefined);
+}
+
+function faultOfAnswer({ raw, code, responseCode, text }: Clues): MailFault | undefined {
+  const known = BY_RESPONSE_CODE.get(responseCode) ?? faultInWords(responseCode, text);
+  if (known !== undefined) return known;
+  if (raw.authenticationFailed === true) return 'credentials';
+  if (raw.responseStatus === 'NO' || raw.responseStatus === 'BAD' || responseCode !== undefined) return 'refused';
+  return GARBLED.test(code) ? 'lost' : undefined;
+}
+
+/** ALERT only asks that the words be shown: it says nothing of what is wrong. */
+function faultInWords(responseCode: string | undefined, text: string): MailFault | undefined {
+  if (responseCode !== undefined && responseCode !== 'ALERT') return undefined;
+  if (BUSY_TEXT.test(text)) return 'busy';
+  return FULL_TEXT.test(text) ? 'full' : undefined;
 }
 
 /** What ended a connection that stood: its cause is told apart only where that says what is to be done. */
@@ -208,10 +235,10 @@ export function lostBy(error: unknown): MailError {
   return new MailError('lost', `The connection to the mail server ended (${code ?? 'no code'}).`, { cause: error });
 }
 
-function pauseOf(clues: Clues, text: string): number | undefined {
-  if (typeof clues.throttleReset === 'number') {
-    const waited = typeof clues.throttleWaited === 'number' ? clues.throttleWaited : 0;
-    return Math.max(0, clues.throttleReset - waited);
+function pauseOf({ raw, text }: Clues): number | undefined {
+  if (typeof raw.throttleReset === 'number') {
+    const waited = typeof raw.throttleWaited === 'number' ? raw.throttleWaited : 0;
+    return Math.max(0, raw.throttleReset - waited);
   }
   const hint = BACKOFF.exec(text)?.[1];
   return hint === undefined ? undefined : Number(hint);
