@@ -48,47 +48,71 @@ export type Verdict =
  */
 export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, now: number): Verdict {
   if (error instanceof Stopped || error instanceof LeaseLost) return { kind: 'pass on' };
-  // Room is made by the operator, however long that takes.
+  return (
+    ourOwnTrouble(error, idleRuns) ??
+    limitReached(error, now) ??
+    attentionOn(error, idleRuns, hasMoved) ??
+    finalRefusal(error) ??
+    laterOrNever(error, idleRuns, now)
+  );
+}
+
+/** The operator makes room on the disk, and the database comes back: both are waited for, however long it takes. */
+function ourOwnTrouble(error: unknown, idleRuns: number): Verdict | null {
   if (error instanceof ExportPaused)
-    return {
-      kind: 'later',
-      seconds: LONGEST_PAUSE_SECONDS,
-      waiting: { reason: 'disk' },
-    };
-  // So it is for the database, which comes back.
-  if (error instanceof DatabaseUnavailable) {
-    const seconds = pauseAfter(idleRuns, LONGEST_PAUSE_SECONDS);
-    return { kind: 'later', seconds, ...(isDiskFull(error) ? { waiting: { reason: 'disk' } as const } : {}) };
+    return { kind: 'later', seconds: LONGEST_PAUSE_SECONDS, waiting: { reason: 'disk' } };
+  if (!(error instanceof DatabaseUnavailable)) return null;
+  const seconds = pauseAfter(idleRuns, LONGEST_PAUSE_SECONDS);
+  return { kind: 'later', seconds, ...(isDiskFull(error) ? { waiting: { reason: 'disk' } as const } : {}) };
+}
+
+function limitReached(error: unknown, now: number): Verdict | null {
+  if (!(error instanceof ProviderLimit)) return null;
+  const { until } = error;
+  const seconds = Math.max(FIRST_PAUSE_SECONDS, (until - now) / 1000);
+  return { kind: 'later', seconds, waiting: { reason: 'provider_limit', until } };
+}
+
+/** For what may pass by itself. */
+function laterOrNever(error: unknown, idleRuns: number, now: number): Verdict {
+  const { runs, longestPause } = patienceWith(error, idleRuns);
+  if (idleRuns >= runs) return ending(sentenceAfterAll(error));
+  const seconds = secondsBeforeNext(error, pauseAfter(idleRuns, longestPause));
+  const waiting = waitingFor(error, now + seconds * 1000);
+  return { kind: 'later', seconds, ...(waiting === null ? {} : { waiting }) };
+}
+
+/** How many runs in a row may move nothing, and to how many seconds the pauses between them grow. */
+function patienceWith(error: unknown, idleRuns: number): { readonly runs: number; readonly longestPause: number } {
+  // A server that asks for a pause will let us go on, however often it asks.
+  if (isBusy(error)) return { runs: Infinity, longestPause: LONGEST_BUSY_PAUSE_SECONDS };
+  const isAway = error instanceof MailError && (error.fault === 'unreachable' || error.fault === 'certificate');
+  if (isAway && idleRuns >= IDLE_RUNS) return { runs: AWAY_RUNS, longestPause: LONGEST_AWAY_PAUSE_SECONDS };
+  return { runs: IDLE_RUNS, longestPause: LONGEST_PAUSE_SECONDS };
+}
+
+/** A pause that was asked for is kept to the second, unless each run counts: short ones would soon use up the tries. */
+function secondsBeforeNext(error: unknown, pause: number): number {
+  const asked = error instanceof MailError || error instanceof ContactStoreError ? error.pause : undefined;
+  if (asked === undefined) return pause;
+  return Math.max(isBusy(error) ? 1 : pause, asked / 1000);
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof MailError && error.fault === 'busy';
+}
+
+/** What the owner is told of the pause; nothing where no other server is its cause. */
+function waitingFor(error: unknown, until: number): Waiting | null {
+  if (error instanceof MailError) {
+    const reason = isBusy(error) || isBareRefusal(error) ? 'busy' : 'unreachable';
+    return { reason, until, ...(error instanceof RefusedForNow ? { refused: true } : {}) };
   }
-  if (error instanceof ProviderLimit) {
-    const { until } = error;
-    const seconds = Math.max(FIRST_PAUSE_SECONDS, (until - now) / 1000);
-    return { kind: 'later', seconds, waiting: { reason: 'provider_limit', until } };
+  if (error instanceof ContactStoreError) {
+    const hasAnswered = (error.status ?? error.pause) !== undefined;
+    return { reason: hasAnswered ? 'busy' : 'unreachable', until, counted: true };
   }
-  const attention = attentionOn(error, idleRuns, hasMoved);
-  if (attention !== null) return attention;
-  const final = sentenceFor(error);
-  if (final !== null) return ending(final);
-  const isMail = error instanceof MailError;
-  const isContacts = error instanceof ContactStoreError;
-  const isBusy = isMail && error.fault === 'busy';
-  // A server that asks for a pause will let us go on, however often it does.
-  const isAway = isMail && (error.fault === 'unreachable' || error.fault === 'certificate');
-  if (idleRuns >= (isAway ? AWAY_RUNS : IDLE_RUNS) && !isBusy) return ending(sentenceAfterAll(error));
-  const awayPause = idleRuns < IDLE_RUNS ? LONGEST_PAUSE_SECONDS : LONGEST_AWAY_PAUSE_SECONDS;
-  const longest = isBusy ? LONGEST_BUSY_PAUSE_SECONDS : awayPause;
-  const pause = pauseAfter(idleRuns, longest);
-  // A hint is obeyed to the second. Where each run counts against the operation, short ones don't make its tries shorter.
-  const asked = isMail || isContacts ? error.pause : undefined;
-  const seconds = asked === undefined ? pause : Math.max(isBusy ? 1 : pause, asked / 1000);
-  const hasAnswered = isContacts && (error.status ?? error.pause) !== undefined;
-  const isReached = isBusy || isBareRefusal(error) || hasAnswered;
-  const refused = error instanceof RefusedForNow ? { refused: true as const } : {};
-  const counted = isContacts ? { counted: true as const } : {};
-  const reason = isReached ? 'busy' : 'unreachable';
-  const waiting: Waiting = { reason, until: now + seconds * 1000, ...refused, ...counted };
-  const isOutside = isMail || isContacts || error instanceof TokenUnavailable;
-  return { kind: 'later', seconds, ...(isOutside ? { waiting } : {}) };
+  return error instanceof TokenUnavailable ? { reason: 'unreachable', until } : null;
 }
 
 /** In seconds. */
@@ -135,13 +159,13 @@ function ending(failure: string): Verdict {
   return { kind: 'end', end: { status: 'review', failure } };
 }
 
-/** For what only a person can mend; `null` for what may pass. */
-function sentenceFor(error: unknown): string | null {
+/** An address book's refusal that no later run would change. */
+function finalRefusal(error: unknown): Verdict | null {
   if (!(error instanceof ContactStoreError)) return null;
   switch (error.fault) {
     case 'refused':
     case 'unexpected':
-      return error.account === 'source' ? SENTENCES.contactsNotRead : SENTENCES.contactsRefused;
+      return ending(error.account === 'source' ? SENTENCES.contactsNotRead : SENTENCES.contactsRefused);
     case 'full':
     case 'authentication':
     case 'unavailable':
