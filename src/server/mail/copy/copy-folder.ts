@@ -83,6 +83,8 @@ type Work = {
   readonly goesOn: () => boolean;
 };
 
+type Into = Omit<Sending, 'resolve'>;
+
 /** A copy that was begun ahead: both mailboxes are being opened, and the first messages have been asked for. */
 type Begun = {
   readonly selected: Promise<Selected>;
@@ -106,60 +108,104 @@ function begin(folder: Folder, path: string, listing: FolderListing, session: Se
 
 async function copyInto(destinationPath: string, begun: Begun | undefined, work: Work): Promise<number> {
   const { folder, listing, session, run, goesOn } = work;
-  const { ledger } = run.copy;
-  const { sourcePath } = folder;
   const { isNew, ...mailbox } = await mailboxOf(destinationPath, work);
   const older = olderOf(mailbox, run);
-  const read = () => readRows(mailbox, run, listing.messages);
-  let known = isNew ? noRows() : await read();
-  if (await takeOverOlder(older, mailbox, listing, known.settled, session, run)) known = await read();
-  const waiting = () => listing.messages.filter(({ uid }) => !known.settled.has(uid) && !listing.leftOut.has(uid));
-  const todo = waiting().length;
-  run.count(sourcePath, {
-    ...known.count,
-    done: known.settled.size,
-    total: known.settled.size + todo,
-    octetsLeft: octetsOf(waiting()),
-  });
-  const open = isNew && older.length === 0 ? [] : await ledger.groups();
-  const groups = open.filter(({ mailboxId }) => mailboxId === mailbox.id || older.some(({ id }) => id === mailboxId));
+  const known = await rowsOf(mailbox, isNew, older, work);
+  const groups = isNew && older.length === 0 ? [] : await openGroupsOf([mailbox, ...older], run);
+  const todo = countWaiting(known, work);
   // The ledger does know the folder, under a name that it keeps in another form: from the next try on, `older` has it.
   const isBlank = mailbox.destinationPath === destinationPath && known.settled.size === 0 && groups.length === 0;
   if (begun !== undefined && !isBlank) throw new MailError('lost', 'The mailbox is known after all.');
   if (todo > 0 || groups.length > 0) {
     const selected = await (begun?.selected ??
-      openBoth(sourcePath, mailbox.destinationPath, listing.opened.uidValidity, session, run));
+      openBoth(folder.sourcePath, mailbox.destinationPath, listing.opened.uidValidity, session, run));
     if ([...known.validities].some((validity) => validity !== selected.uidValidity)) {
-      if (run.noteFault(`renumbered ${mailbox.id}`) > RENUMBERED_AT_MOST)
-        throw new FolderLeft('mailbox not read back', new Error('The destination says another UIDVALIDITY each time.'));
-      // What is not found is sent again, so both sides are listed anew first: the mailbox may only have got another
-      // name.
-      run.planAgain('destination', mailbox.destinationPath, selected.uidValidity);
-      await unlessClosed(findAnew(mailbox, selected.uidValidity, session, run));
+      await findAllAnew(mailbox, selected, session, run);
       return copyFolder(folder, listing, session, run, goesOn);
     }
-    const claims = new Set(await (begun?.claims ?? ledger.claimed(mailbox.destinationPath, selected.uidValidity)));
-    if (groups.length > 0) {
-      const wanted = wantedOf(groups, mailbox, waiting(), known.settled, run);
-      const rows = await unlessClosed(settleOpen(groups, wanted, mailbox, claims, session, run));
-      for (const row of rows) known.settled.add(row.uid);
-      run.settled(sourcePath, rows);
-    }
-    const into = { mailbox, selected, claims, session, run, goesOn };
-    const perhaps = await perhapsPresent(waiting(), unknownFrom(mailbox, selected, known, groups), into);
-    if (perhaps.length === 0) await sendWaiting(waiting(), into, begun, folder);
-    else {
-      const lookAndSend = async (by: Session) => {
-        for (const { uid } of await settlePresent(perhaps, { ...into, session: by })) known.settled.add(uid);
-        await sendWaiting(waiting(), { ...into, session: by }, undefined, folder);
-      };
-      // The answers to what was asked for ahead would stand in the way of the reading.
-      await begun?.fetches.letGo();
-      await (begun === undefined ? lookAndSend(session) : overNewReader(session, mailbox, run, lookAndSend));
-    }
+    const claims = new Set(
+      await (begun?.claims ?? run.copy.ledger.claimed(mailbox.destinationPath, selected.uidValidity)),
+    );
+    await settleAndSend({ mailbox, selected, claims, session, run, goesOn }, known, groups, begun, work);
   }
   for (const check of known.checks) run.check(check);
   return todo;
+}
+
+/** What the ledger knows of the mailbox, after it has taken over what was known under older UIDVALIDITYs. */
+async function rowsOf(
+  mailbox: LedgerMailbox,
+  isNew: boolean,
+  older: readonly LedgerMailbox[],
+  { listing, session, run }: Work,
+): Promise<KnownRows> {
+  const known = isNew ? noRows() : await readRows(mailbox, run, listing.messages);
+  const hasTaken = await takeOverOlder(older, mailbox, listing, known.settled, session, run);
+  return hasTaken ? readRows(mailbox, run, listing.messages) : known;
+}
+
+async function openGroupsOf(mailboxes: readonly LedgerMailbox[], { copy }: Run): Promise<readonly Group[]> {
+  const groups = await copy.ledger.groups();
+  return groups.filter(({ mailboxId }) => mailboxes.some(({ id }) => id === mailboxId));
+}
+
+/** Sets the folder's part of the progress. @returns how many messages wait */
+function countWaiting(known: KnownRows, { folder, listing, run }: Work): number {
+  const waiting = waitingIn(listing, known);
+  const done = known.settled.size;
+  run.count(folder.sourcePath, {
+    ...known.count,
+    done,
+    total: done + waiting.length,
+    octetsLeft: octetsOf(waiting),
+  });
+  return waiting.length;
+}
+
+function waitingIn({ messages, leftOut }: FolderListing, { settled }: KnownRows): readonly Planned[] {
+  return messages.filter(({ uid }) => !settled.has(uid) && !leftOut.has(uid));
+}
+
+/** Finds all rows anew under the destination's new UIDVALIDITY; what is not found waits again. */
+async function findAllAnew(
+  mailbox: LedgerMailbox,
+  { uidValidity }: Selected,
+  session: Session,
+  run: Run,
+): Promise<void> {
+  if (run.noteFault(`renumbered ${mailbox.id}`) > RENUMBERED_AT_MOST)
+    throw new FolderLeft('mailbox not read back', new Error('The destination says another UIDVALIDITY each time.'));
+  // What is not found is sent again, so both sides are listed anew first: the mailbox may only have got another name.
+  run.planAgain('destination', mailbox.destinationPath, uidValidity);
+  await unlessClosed(findAnew(mailbox, uidValidity, session, run));
+}
+
+/** Settles what a death left open and what the destination has already, then sends the rest. */
+async function settleAndSend(
+  into: Into,
+  known: KnownRows,
+  groups: readonly Group[],
+  begun: Begun | undefined,
+  { folder, listing }: Work,
+): Promise<void> {
+  const { mailbox, selected, claims, session, run } = into;
+  if (groups.length > 0) {
+    const wanted = wantedOf(groups, mailbox, waitingIn(listing, known), known.settled, run);
+    const rows = await unlessClosed(settleOpen(groups, wanted, mailbox, claims, session, run));
+    for (const { uid } of rows) known.settled.add(uid);
+    run.settled(folder.sourcePath, rows);
+  }
+  const waiting = waitingIn(listing, known);
+  const perhaps = await perhapsPresent(waiting, unknownFrom(mailbox, selected, known, groups), into);
+  if (perhaps.length === 0) return sendWaiting(waiting, into, begun, folder);
+  const lookAndSend = async (by: Session) => {
+    for (const { uid } of await settlePresent(perhaps, { ...into, session: by })) known.settled.add(uid);
+    await sendWaiting(waitingIn(listing, known), { ...into, session: by }, undefined, folder);
+  };
+  if (begun === undefined) return lookAndSend(session);
+  // The answers to what was asked for ahead would stand in the way of the reading.
+  await begun.fetches.letGo();
+  await overNewReader(session, mailbox, run, lookAndSend);
 }
 
 /**
@@ -196,7 +242,7 @@ async function mailboxOf(destinationPath: string, { folder, listing, run }: Work
 
 async function sendWaiting(
   waiting: readonly Planned[],
-  into: Omit<Sending, 'resolve'>,
+  into: Into,
   begun: Begun | undefined,
   folder: Folder,
 ): Promise<void> {
