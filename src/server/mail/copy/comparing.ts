@@ -29,21 +29,26 @@ const TRIES = 3;
  * no longer listed was taken away by the subscriber; one that is behind a server's window is still there.
  */
 export async function compareMailbox(mailbox: LedgerMailbox, checker: MailReader, run: Run): Promise<Compared> {
-  const { ledger, destination } = run.copy;
-  const path = mailbox.destinationPath;
-  const there = await listDestination(checker, path);
+  const there = await listDestination(checker, mailbox.destinationPath);
+  const { claimed, taken, ...counts } = await compareRows(mailbox, there, run);
+  const duplicated = await countDuplicated(mailbox, there, claimed, checker, run);
+  if (taken.length > 0) await run.copy.ledger.settle(taken);
+  return { ...counts, duplicated };
+}
+
+/** @returns besides the counts, the UIDs that rows have there, and the rows of messages that were taken away */
+async function compareRows(mailbox: LedgerMailbox, there: There, { copy }: Run) {
+  const { uidValidity, exists, isWhole, messages } = there;
+  const hasWindow = isWindow(exists, copy.destination.limits);
   const counts = { lost: 0, changed: 0, kept: 0, isStale: false, isUnread: false };
-  const { uidValidity, messages } = there;
   const claimed = new UidSet();
   const taken: NewRow[] = [];
-  for await (const page of ledger.rows(mailbox.id))
+  for await (const page of copy.ledger.rows(mailbox.id))
     for (const row of page) {
-      if (row.fate === 'lost') counts.lost += 1;
-      if (row.fate === 'changed') counts.changed += 1;
-      if (row.fate === 'kept') counts.kept += 1;
-      const { destinationUid: uid } = row;
+      const { fate, destinationUid: uid } = row;
+      if (fate === 'lost' || fate === 'changed' || fate === 'kept') counts[fate] += 1;
       if (uid === undefined) continue;
-      const isBehindWindow = uid < messages.lowest && isWindow(there.exists, destination.limits);
+      const isBehindWindow = hasWindow && uid < messages.lowest;
       counts.isUnread ||= isUnread(row) && !isBehindWindow;
       if (!isStored(row)) continue;
       if (row.destinationUidValidity !== uidValidity) {
@@ -51,30 +56,34 @@ export async function compareMailbox(mailbox: LedgerMailbox, checker: MailReader
         continue;
       }
       claimed.add(uid);
-      if (there.isWhole && row.verified && !messages.has(uid) && !isBehindWindow)
+      if (isWhole && row.verified && !messages.has(uid) && !isBehindWindow)
         taken.push({ ...row, mailboxId: mailbox.id, fate: 'taken' });
     }
-  const first = mailbox.destination;
-  const newcomers =
-    uidValidity !== undefined && first?.uidValidity === uidValidity
-      ? messages.filter(({ uid }) => uid >= first.uidNext && !claimed.has(uid))
-      : [];
-  const duplicated =
-    newcomers.length > 0 && uidValidity !== undefined
-      ? await countDuplicated(mailbox, uidValidity, newcomers, checker, run)
-      : 0;
-  if (taken.length > 0) await ledger.settle(taken);
-  return { ...counts, duplicated };
+  return { ...counts, claimed, taken };
 }
 
 /**
- * How many of these newcomers, which the mailbox's rows don't know, are equal to a message of ours and known to no
- * other row.
+ * How many messages have come since our first append, which no row of the mailbox has, that are equal to one of ours.
+ * Under another UIDVALIDITY than it had then nobody can tell which have come since.
  */
 async function countDuplicated(
   mailbox: LedgerMailbox,
-  uidValidity: bigint,
+  { uidValidity, messages }: There,
+  claimed: UidSet,
+  checker: MailReader,
+  run: Run,
+): Promise<number> {
+  const first = mailbox.destination;
+  if (first === undefined || first.uidValidity !== uidValidity) return 0;
+  const newcomers = messages.filter(({ uid }) => uid >= first.uidNext && !claimed.has(uid));
+  return newcomers.length === 0 ? 0 : countEqual(newcomers, mailbox, first.uidValidity, checker, run);
+}
+
+/** How many of these newcomers are equal to a message of ours and known to no row of another mailbox. */
+async function countEqual(
   newcomers: readonly Planned[],
+  mailbox: LedgerMailbox,
+  uidValidity: bigint,
   checker: MailReader,
   run: Run,
 ): Promise<number> {
@@ -84,27 +93,38 @@ async function countDuplicated(
   const looks = new Map(
     newcomers.filter(({ uid }) => !others.has(uid)).map((message) => [message.uid, keyOf(message)]),
   );
-  const digests = new Map([...looks.values()].map((look) => [look, new Set<string>()]));
-  if (looks.size > 0)
-    for await (const page of ledger.rows(mailbox.id))
-      for (const row of page)
-        if (row.sha256 !== undefined && row.destinationUidValidity === uidValidity && isStored(row))
-          digests.get(keyOf(row))?.add(row.sha256);
+  const digests = await digestsByLook(new Set(looks.values()), mailbox, uidValidity, run);
   const digestsFor = (uid: number) => digests.get(looks.get(uid) ?? '') ?? new Set();
   // If the mailbox was left in the middle, what was on its way may have arrived since.
   const underWay = (await ledger.groups()).flatMap(({ mailboxId, messages }) =>
     mailboxId === mailbox.id ? messages.map(keyOf) : [],
   );
-  let duplicated = 0;
+  let equal = 0;
   for (const uids of inParts([...looks.keys()].filter((uid) => digestsFor(uid).size > 0)))
     for await (const { uid, octets } of fetchReadable(destinationPlace(checker, path, uidValidity), uids, run)) {
       const { sha256 } = await digestOf(octets);
       if (!digestsFor(uid).has(sha256)) continue;
       const arrived = underWay.indexOf(looks.get(uid) ?? '');
       if (arrived >= 0) underWay.splice(arrived, 1);
-      else duplicated += 1;
+      else equal += 1;
     }
-  return duplicated;
+  return equal;
+}
+
+/** The digests of our messages that have one of these sizes and dates (see {@link keyOf}). */
+async function digestsByLook(
+  looks: ReadonlySet<string>,
+  mailbox: LedgerMailbox,
+  uidValidity: bigint,
+  { copy }: Run,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const digests = new Map([...looks].map((look) => [look, new Set<string>()]));
+  if (looks.size === 0) return digests;
+  for await (const page of copy.ledger.rows(mailbox.id))
+    for (const row of page)
+      if (row.sha256 !== undefined && row.destinationUidValidity === uidValidity && isStored(row))
+        digests.get(keyOf(row))?.add(row.sha256);
+  return digests;
 }
 
 /** Whether it has a message of its own at the destination. */
