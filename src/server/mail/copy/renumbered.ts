@@ -1,8 +1,8 @@
 import { destinationPlace, sourcePlace } from './breaks.ts';
 import { unlessRefused } from '../imap/mail-error.ts';
-import type { Listed } from '../imap/streams.ts';
+import type { Listed, Opened } from '../imap/streams.ts';
 import { AT_DESTINATION } from './known-rows.ts';
-import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
+import type { LedgerMailbox, Row } from './ledger.ts';
 import { listedFrom } from './looking.ts';
 import { match, type Found } from './matching.ts';
 import { findMoved } from './moved.ts';
@@ -17,20 +17,16 @@ import type { Run, Session } from './run.ts';
 export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, session: Session, run: Run): Promise<void> {
   const { ledger, onStep } = run.copy;
   const { sourcePath, destinationPath: path } = mailbox;
-  const { checker } = session;
+  const { checker, reader } = session;
   const { exists } = await checker.open(path);
   const claims = await ledger.claimed(path, uidValidity);
   const { stale, there } = await rowsOf(mailbox, uidValidity, run);
   const candidates: Listed[] = [];
   for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
-  const now = await unlessRefused(session.reader.open(sourcePath));
-  // It was listed, and can't be opened under that name: the next round asks for the name that it has by then.
-  if (now === null && run.sourcePaths().includes(sourcePath)) return;
-  // So is what has other numbers by now, and was not listed under them.
-  const isListed = run.known.get(sourcePath)?.some(({ sourceUidValidity }) => sourceUidValidity === now?.uidValidity);
-  if (now !== null && isListed !== true) return;
+  const now = await unlessRefused(reader.open(sourcePath));
+  if (isListedFirst(sourcePath, now, run)) return;
   const isSame = now?.uidValidity === mailbox.sourceUidValidity;
-  const source = isSame ? sourcePlace(session.reader, sourcePath, mailbox.sourceUidValidity) : null;
+  const source = isSame ? sourcePlace(reader, sourcePath, mailbox.sourceUidValidity) : null;
   const place = destinationPlace(checker, path, uidValidity);
   const { found, unseen } = await match(stale, source, candidates, place, run, { readsRest: true });
   run.askAgain(unseen);
@@ -39,21 +35,32 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
     if (one?.isRead === true && one.fate !== 'changed') there.add(sha256);
   }
   const hasWindow = isWindow(exists, run.copy.destination.limits);
-  const settled: NewRow[] = [];
-  const missing: Row[] = [];
-  for (const row of stale) {
-    // A form of the provider's own is known by the source only: what is not found without it may be there.
-    if (source === null && !found.has(row.uid) && (row.fate === 'kept' || !row.verified)) continue;
-    const anew = settledAnew(row, found.get(row.uid), uidValidity, there, hasWindow);
-    if (anew === null) missing.push(row);
-    else settled.push({ ...anew, mailboxId: mailbox.id });
-  }
+  // A form of the provider's own is known by the source only: what is not found without it may be there.
+  const judged = source === null ? stale.filter((row) => found.has(row.uid) || isKnownByDigest(row)) : stale;
+  const outcomes = judged.map((row) => ({
+    row,
+    anew: settledAnew(row, found.get(row.uid), uidValidity, there, hasWindow),
+  }));
+  const missing = outcomes.flatMap(({ row, anew }) => (anew === null ? [row] : []));
   const moved = await findMoved(missing, path, run.destinationPaths(), source, checker, run);
-  for (const row of missing) if (moved.has(row.uid)) settled.push({ ...row, mailboxId: mailbox.id, fate: 'taken' });
-  await ledger.settle(settled);
+  const settled = [
+    ...outcomes.flatMap(({ anew }) => anew ?? []),
+    ...missing.filter(({ uid }) => moved.has(uid)).map((row) => ({ ...row, fate: 'taken' as const })),
+  ];
+  await ledger.settle(settled.map((row) => ({ ...row, mailboxId: mailbox.id })));
   const forgotten = missing.flatMap(({ uid }) => (moved.has(uid) ? [] : [uid]));
   if (forgotten.length > 0) await ledger.forget(mailbox.id, forgotten);
-  await onStep('recovered', mailbox.sourcePath);
+  await onStep('recovered', sourcePath);
+}
+
+/** Whether the source has to be listed anew first, as the mailbox has another name or other UIDs than it was listed with. */
+function isListedFirst(path: string, now: Opened | null, run: Run): boolean {
+  if (now === null) return run.sourcePaths().includes(path);
+  return run.known.get(path)?.some(({ sourceUidValidity }) => sourceUidValidity === now.uidValidity) !== true;
+}
+
+function isKnownByDigest({ fate, verified }: Row): boolean {
+  return fate !== 'kept' && verified;
 }
 
 /**
