@@ -71,35 +71,32 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
   );
   const [first] = rows;
   if (first === undefined) return null;
-  const { source_email: from, destination_email: to, is_export: isExport } = first;
-  const status: TransferStatus = {
-    destination: first.destination_provider,
-    route: { from, ...(isExport ? {} : { to }) },
-  };
-  for (const row of rows) {
-    if (row.operation === 'emailmigration') {
-      const progress = progressOf(row, row.skipped ?? (await sources.skippedMessages(id, SKIPPED_SHOWN)));
-      const folders = row.is_export ? [] : await sources.folders(id);
-      const back = await sources.takenBack(id);
-      const arrivals = row.is_export ? null : await sources.arrivals(id);
-      status.emailmigration = {
-        ...progress,
-        ...(folders.length === 0 ? {} : { folders }),
-        ...(arrivals === null ? {} : { compared: arrivals.compared }),
-        ...copiedOf(row, arrivals),
-        ...(arrivals === null || arrivals.present === 0 ? {} : { present: arrivals.present }),
-        ...(back?.remark ? { failure: back.remark } : {}),
-        ...(back === null ? {} : { taken_back: back.removed, ...(back.goesOn ? { taking_back: true } : {}) }),
-      };
+  const status = transferStatusOf(first, sources);
+  for (const row of rows)
+    switch (row.operation) {
+      case 'emailmigration':
+        status.emailmigration = await mailProgressOf(row, sources);
+        break;
+      case 'contactsmigration':
+        status.contactsmigration = await contactsProgressOf(row, sources);
+        break;
+      case 'emailforwarding':
+        status.emailforwarding = forwardingOf(row);
     }
-    if (row.operation === 'contactsmigration') status.contactsmigration = await contactsProgressOf(sources, row);
-    if (row.operation === 'emailforwarding') status.emailforwarding = forwardingOf(row);
-  }
   const daily = await sources.daily(id);
   if (daily !== null) status.daily = daily;
-  if (!first.has_ended && isUntold(first, sources)) status.untold = true;
-  if (first.has_ended && !isExport && (await sources.bringsBack(id))) status.brings_back = true;
+  if (first.has_ended && !first.is_export && (await sources.bringsBack(id))) status.brings_back = true;
   return status;
+}
+
+/** What is told of the transfer as a whole, before its operations. */
+function transferStatusOf(row: OperationRow, sources: StatusSources): TransferStatus {
+  const { source_email: from, destination_email: to } = row;
+  return {
+    destination: row.destination_provider,
+    route: row.is_export ? { from } : { from, to },
+    ...(!row.has_ended && isUntold(row, sources) ? { untold: true } : {}),
+  };
 }
 
 /** Whether nobody will hear of its end. About a run that nobody ordered its owner hears only what needs them. */
@@ -123,7 +120,24 @@ function savedBy({ saved, done, finished, status }: OperationRow): number {
   return finished === null || status === 'completed' ? (saved ?? done) : 0;
 }
 
-async function contactsProgressOf(sources: StatusSources, row: OperationRow): Promise<ContactsProgress> {
+async function mailProgressOf(row: OperationRow, sources: StatusSources): Promise<Progress> {
+  const { transfer_id: id } = row;
+  const skipped = row.skipped ?? (await sources.skippedMessages(id, SKIPPED_SHOWN));
+  const folders = row.is_export ? [] : await sources.folders(id);
+  const back = await sources.takenBack(id);
+  const arrivals = row.is_export ? null : await sources.arrivals(id);
+  return {
+    ...progressOf(row, skipped),
+    ...(folders.length === 0 ? {} : { folders }),
+    ...(arrivals === null ? {} : { compared: arrivals.compared }),
+    ...copiedOf(row, arrivals),
+    ...(arrivals === null || arrivals.present === 0 ? {} : { present: arrivals.present }),
+    ...(back?.remark ? { failure: back.remark } : {}),
+    ...(back === null ? {} : { taken_back: back.removed, ...(back.goesOn ? { taking_back: true } : {}) }),
+  };
+}
+
+async function contactsProgressOf(row: OperationRow, sources: StatusSources): Promise<ContactsProgress> {
   const { transfer_id: id } = row;
   const contacts = await sources.contactCounts(id);
   const skipped = row.skipped ?? (await sources.contactRemarks(id, 'refused', SKIPPED_SHOWN));
