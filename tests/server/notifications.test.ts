@@ -81,11 +81,14 @@ async function start(
   return starting.move();
 }
 
-async function startSmtp(answer: (letters: number) => Error | null | Promise<null>) {
+/** @param refusal what is said to each recipient */
+async function startSmtp(answer: (letters: number) => Error | null | Promise<null>, refusal?: string) {
   const letters: string[] = [];
   let deliveries = 0;
   const server = new SMTPServer({
     disabledCommands: ['AUTH', 'STARTTLS'],
+    onRcptTo: (_address, _session, done) =>
+      done(refusal === undefined ? null : Object.assign(new Error(refusal), { responseCode: 550 })),
     onData: (stream, _session, done) => {
       void (async () => {
         const letter = await text(stream);
@@ -229,6 +232,25 @@ describe('a notification', () => {
     );
     await expect.poll(() => database.query(state, ['failed']), { timeout: 10_000 }).toHaveLength(1);
     expect(lines.at(-1)).toContain('is given up');
+  });
+
+  test.each([
+    ['5.1.1 No such user here', 'given up', 'no such mailbox'],
+    ['5.6.7 Non-ASCII addresses not permitted for that sender/recipient', 'given up', 'no such mailbox'],
+    ['5.7.1 Relay access denied', 'tried again', 'does it let MAIL_FROM send'],
+    ['No reason', 'tried again', 'does it let MAIL_FROM send'],
+  ])('that is refused with 550 %s is %s, and told at once', async (refusal, becomes, told) => {
+    await using smtp = await startSmtp(() => null, refusal);
+    await using filled = await openFilled();
+    const { database, queue } = filled;
+    await queue.announce(ID, 'started');
+    const lines: string[] = [];
+    const log = openLog('error', { write: (line) => void lines.push(line) });
+    await using _notifier = await start(filled, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' }, log);
+    await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
+    expect(lines[0]).toContain(told);
+    const state = becomes === 'tried again' ? 'retry' : 'completed';
+    await expect.poll(() => database.query(JOBS), { timeout: 10_000 }).toMatchObject([{ state }]);
   });
 
   test('that no mail server is there for is an error of the log at once, as no other can be sent either', async () => {

@@ -470,6 +470,21 @@ describe('support form', () => {
     expect(world.outbox.filter(({ to }) => to.includes('support@operator.example'))).toHaveLength(burst + 1);
   });
 
+  test('the same words within an hour have one Message-ID, so that what came twice can be dropped', async () => {
+    world.outbox.length = 0;
+    const send = async (issue: string) => {
+      expect((await sendSupport({ ...message, issue })).status).toBe(200);
+      const { raw } = world.outbox.findLast(({ to }) => to.includes('support@operator.example')) ?? { raw: '' };
+      return /^Message-ID: (<[\w.-]+@[\w.-]+>)\r$/m.exec(raw)?.[1];
+    };
+    const first = await send('The answer was lost.');
+    expect(first).toBeDefined();
+    expect(await send('The answer was lost.')).toBe(first);
+    expect(await send('The answer was lost!')).not.toBe(first);
+    world.advance(3_600_000);
+    expect(await send('The answer was lost.')).not.toBe(first);
+  });
+
   test('who may manage one transfer is a stranger to every mailbox but its own', async () => {
     const [id, browser] = ['a'.repeat(32), 'b'.repeat(64)];
     const order = {

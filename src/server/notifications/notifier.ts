@@ -69,10 +69,16 @@ export function openNotifier({ settings, log, news, review }: NotifierServices):
         }
       } catch (error) {
         const facts = { err: error, transferId, kind };
+        if (isNoMailbox(error)) {
+          log.error(facts, 'a notification is given up: the mail server says that there is no such mailbox');
+          return;
+        }
         if (isLast)
           log.error(facts, 'a notification was not sent in a day, and is given up: can SMTP_URL and SMS_URL be used?');
         else if (isOfAllLetters(error))
           log.error(facts, 'a notification was not sent, and none will be: can SMTP_URL be used? It is tried again');
+        else if (isRefused(error))
+          log.error(facts, 'the mail server refuses a notification: does it let MAIL_FROM send? It is tried again');
         else log.warn(facts, 'a notification was not sent; it is tried again');
         throw error;
       }
@@ -94,6 +100,16 @@ function lettersTo(url: string, inClear: boolean): Letters {
 function isOfAllLetters(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return ['EAUTH', 'ECONNECTION', 'EDNS', 'ESOCKET', 'ETIMEDOUT', 'ETLS'].some((each) => each === code);
+}
+
+/** For good, as it says; but what it lets nobody send (a sender, a limit) its operator may mend within the day. */
+function isRefused(error: unknown): error is Error & { readonly response?: string } {
+  return error instanceof Error && 'permanent' in error && error.permanent === true;
+}
+
+/** The address is none, can't be written to, or has letters that not every server between here and there knows (RFC 3463, RFC 6531). */
+function isNoMailbox(error: unknown): boolean {
+  return isRefused(error) && /^5\d\d[ -]5\.(?:1\.(?:[1236]|10)|2\.1|6\.7)\b/.test(error.response ?? '');
 }
 
 /** The same for the same news, so that it is sent once. */

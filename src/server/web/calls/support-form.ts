@@ -13,8 +13,10 @@ const SILENCE_MS = 10_000;
 const LETTER_WITHIN_MS = 20_000;
 /** How long both letters may take together: less than the page waits before it says that nothing was sent. */
 const BOTH_WITHIN_MS = 25_000;
+/** The same words within one hour are one message: mail servers and support desks drop what they have by that name. */
+const SAME_MESSAGE_MS = 3_600_000;
 
-type Writing = Pick<Web, 'settings' | 'limits' | 'log' | 'owners' | 'sessions'>;
+type Writing = Pick<Web, 'settings' | 'limits' | 'log' | 'owners' | 'sessions' | 'now'>;
 
 /**
  * Sends a mail to the operator, and a copy to the writer, without their words when the address may be a stranger's.
@@ -24,8 +26,8 @@ type Writing = Pick<Web, 'settings' | 'limits' | 'log' | 'owners' | 'sessions'>;
 export const answerSupportForm = route(
   supportForm,
   'support messages by a client',
-  async ({ body }, { settings, limits, log, ...guard }: Writing, visit) => {
-    const { smtpUrl, mailFrom, supportEmail, supportPhone, legacyName, legacyDomains } = settings;
+  async ({ body }, { settings, limits, log, now, ...guard }: Writing, visit) => {
+    const { smtpUrl, mailFrom, supportEmail, supportPhone, legacyName, legacyDomains, publicUrl } = settings;
     const [cableDomain = ''] = legacyDomains;
     if (!isAtDomain(body.emailAddress, [cableDomain]))
       throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a valid ${cableDomain} email address.`);
@@ -61,6 +63,8 @@ export const answerSupportForm = route(
           body.issue,
           '',
         ].join('\n'),
+        // Whoever heard that it was not sent, as the answer got lost, sends it again.
+        messageId: `<support.${reference}.${Math.floor(now() / SAME_MESSAGE_MS)}@${new URL(publicUrl).hostname}>`,
       });
     } catch (error) {
       log.error({ err: error }, 'a support message could not be sent: can SMTP_URL be used?');
