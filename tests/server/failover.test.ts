@@ -63,3 +63,53 @@ test(
     expect(difference).toEqual({ messages: MESSAGES, lost: [], duplicated: [], changed: [] });
   },
 );
+
+test(
+  'a clock of the database that jumps ahead takes no transfer from a worker that is at work',
+  { ...needs('dovecot', 'postgresql'), timeout: 60_000 },
+  async () => {
+    const stack = new AsyncDisposableStack();
+    onTestFinished(() => stack.disposeAsync());
+    const source = stack.use(await startDovecot());
+    const destination = stack.use(await startDovecot());
+    {
+      await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+      await mail.append(
+        'INBOX',
+        Array.from({ length: MESSAGES }, (_, number) => letter(number)),
+      );
+    }
+    const query = (text: string) => world.database.query(text);
+    /** Leases and signs of life are all too old at once, and another taker has the job before the worker goes on. */
+    const jump = async () => {
+      await world.database.commit([
+        { text: "update transfers set leased_until = leased_until - interval '1 hour'" },
+        {
+          text: "update pgboss.job set state = 'created', started_on = null, heartbeat_on = null where name = 'transfers'",
+        },
+      ]);
+      await expect
+        .poll(() => query("select 1 from pgboss.job where name = 'transfers' and state = 'active'"))
+        .toHaveLength(1);
+      await expect.poll(() => query('select 1 from transfers where leased_until > now()')).toHaveLength(1);
+    };
+    let jumping: Promise<void> | undefined;
+    const epochs = new Set<unknown>();
+    const world = stack.use(
+      await openWorld(
+        { url: await createEmptyDatabase() },
+        { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url },
+        {
+          onStep: async (step) => {
+            if (step === 'intent committed') await (jumping ??= jump());
+            for (const { epoch } of await query('select epoch from transfers')) epochs.add(epoch);
+          },
+        },
+      ),
+    );
+    const { id } = await world.transfers.start(order());
+    const end = await mailUntil(world.transfers, id);
+    expect(end).toMatchObject({ status: 'completed', done: MESSAGES, copied: MESSAGES, duplicated: 0 });
+    expect(epochs.size).toBe(1);
+  },
+);

@@ -37,6 +37,7 @@ async function ordered(source = `a${transfers}@b.example`): Promise<string> {
 }
 
 async function taken(id: string): Promise<Lease> {
+  await database.query('update transfers set leased_until = null where id = $1', [id]);
   const taking = await takeTransfer(database, id, 0);
   if (taking === null || !('lease' in taking)) throw new Error('The transfer is not to be had.');
   return taking.lease;
@@ -245,6 +246,25 @@ describe('a lease', () => {
     // Whoever has it keeps it, and may confirm it as ever.
     if (first === null || !('lease' in first)) throw new Error('The transfer is not to be had.');
     expect(await confirmLease(database, first.lease, 60)).toBe('ours');
+  });
+
+  test('that has run out without being given back goes to another worker if nobody confirms it between two looks', async () => {
+    const id = await ordered();
+    const first = await taken(id);
+    const jump = () =>
+      database.query("update transfers set leased_until = now() - interval '1 hour' where id = $1", [id]);
+    const look = (unreleased?: string) => takeTransfer(database, id, 60, unreleased);
+    const runOut = async (unreleased?: string) => {
+      await jump();
+      const taking = await look(unreleased);
+      if (taking === null || !('unreleased' in taking)) throw new Error('The lease has not run out.');
+      return taking.unreleased;
+    };
+    const before = await runOut();
+    expect(await confirmLease(database, first, 60)).toBe('ours');
+    expect(await look(before)).toEqual({ heldForSeconds: expect.closeTo(60, -1) as number });
+    expect(await look(await runOut(before))).toHaveProperty('lease');
+    expect(await confirmLease(database, first, 60)).toBe('lost');
   });
 
   test('is given to nobody once the transfer has ended', async () => {

@@ -142,7 +142,9 @@ describe('a stop', { timeout: 60_000 }, () => {
     expect(next.id).not.toBe(ordered.id);
     const { takeTransfer } = await import('../../src/server/transfers/lease.ts');
     expect(await takeTransfer(database, next.id, 30)).toMatchObject({ heldForSeconds: expect.any(Number) as number });
-    await database.query("update transfers set leased_until = clock_timestamp() - interval '1 second'");
+    await database.query(
+      "update transfers set leased_until = clock_timestamp() - interval '1 second' where finished is not null",
+    );
     expect(await takeTransfer(database, next.id, 30)).toHaveProperty('lease');
   });
 

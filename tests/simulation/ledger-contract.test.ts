@@ -57,6 +57,7 @@ function placeOnDatabase(accounts: string): Place {
         id,
       ),
     take: async (id) => {
+      await database.query('update transfers set leased_until = null where id = $1', [id]);
       const taken = await takeTransfer(database, id, 0);
       if (taken === null || !('lease' in taken)) throw new Error('The transfer has ended.');
       return openLedger(database, taken.lease);

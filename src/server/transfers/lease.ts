@@ -18,10 +18,14 @@ export type Lease = { readonly transferId: string; readonly epoch: number };
  */
 export type HeldLease = Lease & { readonly mayWrite: () => boolean };
 
-/** A transfer to work on, or for how many seconds at least another worker has it; `null` when it has ended. */
+/**
+ * A transfer to work on, or for how many seconds at least another worker has it; `null` when it has ended. `unreleased`:
+ * a lease has run out by the database's clock, and nobody gave it back.
+ */
 export type Taking =
   | { readonly transfer: Transfer; readonly lease: Lease; readonly stopAsked: boolean }
   | { readonly heldForSeconds: number }
+  | { readonly unreleased: string }
   | null;
 
 /** Whether the transfer `other` is between the same mailboxes as `t`. */
@@ -65,7 +69,13 @@ type Taken = TransferRow & { readonly stop_asked: Date | null };
 /**
  * Takes a transfer that is free and meets the condition `isSo`, while nobody else takes one between the same mailboxes.
  */
-async function takeAlone(database: Database, id: string, seconds: number, isSo: string): Promise<Taken | undefined> {
+async function takeAlone(
+  database: Database,
+  id: string,
+  seconds: number,
+  isSo: string,
+  ...parameters: readonly unknown[]
+): Promise<Taken | undefined> {
   const [, rows] = await database.commit([
     {
       text: `select pg_advisory_xact_lock(hashtextextended(source_email || ' ' || destination_email, 0))
@@ -75,15 +85,26 @@ async function takeAlone(database: Database, id: string, seconds: number, isSo: 
     {
       text: `update transfers t set epoch = ${NEXT_EPOCH}, leased_until = clock_timestamp() + make_interval(secs => $2)
         where id = $1 and ${isSo} and ${IS_FREE} returning *`,
-      parameters: [id, seconds],
+      parameters: [id, seconds, ...parameters],
     },
   ]);
   return rows?.[0] as Taken | undefined;
 }
 
-/** Takes a transfer, unless another worker may still be writing. @param seconds until it may be taken over from us */
-export async function takeTransfer(database: Database, id: string, seconds: number): Promise<Taking> {
-  const row = await takeAlone(database, id, seconds, 'finished is null');
+/**
+ * Takes a transfer, unless another worker may still be writing.
+ * @param seconds until it may be taken over from us
+ * @param unreleased what an earlier call has answered: the lease is taken over if nobody has confirmed it since. A clock
+ * of the database that jumps ahead ends all leases, and whoever is at work confirms theirs again and again.
+ */
+export async function takeTransfer(
+  database: Database,
+  id: string,
+  seconds: number,
+  unreleased: string | null = null,
+): Promise<Taking> {
+  const isNobodys = 'finished is null and (t.leased_until is null or t.leased_until::text = $3)';
+  const row = await takeAlone(database, id, seconds, isNobodys, unreleased);
   if (row !== undefined)
     return {
       transfer: transferOf(row),
@@ -91,12 +112,14 @@ export async function takeTransfer(database: Database, id: string, seconds: numb
       stopAsked: row.stop_asked !== null,
     };
   await shortenLeases(database, id, seconds);
-  const [held] = await database.query<{ seconds: number | null }>(
-    `select extract(epoch from ${LEASED_UNTIL} - clock_timestamp())::float8 as seconds from transfers t
-     where id = $1 and finished is null`,
+  const [held] = await database.query<{ seconds: number | null; until: string | null }>(
+    `select extract(epoch from ${LEASED_UNTIL} - clock_timestamp())::float8 as seconds, leased_until::text as until
+     from transfers t where id = $1 and finished is null`,
     [id],
   );
-  return held === undefined ? null : { heldForSeconds: Math.max(0, held.seconds ?? 0) };
+  if (held === undefined) return null;
+  const heldForSeconds = Math.max(0, held.seconds ?? 0);
+  return heldForSeconds === 0 && held.until !== null ? { unreleased: held.until } : { heldForSeconds };
 }
 
 type EndedTaking = { readonly transfer: Transfer; readonly lease: Lease } | { readonly heldForSeconds: number } | null;

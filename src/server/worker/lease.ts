@@ -17,6 +17,8 @@ const SETTLED_WITHIN_MS = 2000;
 const LONGEST_APPEND_MS = 15_000;
 /** How long after a confirmation nobody else may take the transfer. */
 export const TAKEN_FOR_SECONDS = (LEASE_MS + LONGEST_APPEND_MS) / 1000;
+/** Whoever is at work has confirmed a lease within this time, even one that has run out. */
+export const CONFIRMED_WITHIN_MS = 2 * CONFIRM_EVERY_MS;
 
 /** A lease whose worker is told when it is to stop. */
 export type WorkersLease = HeldLease &

@@ -16,7 +16,7 @@ import type { Transfers } from '../transfers/orders.ts';
 import { endStopped } from '../transfers/stopping.ts';
 import { reviewOf } from '../transfers/review.ts';
 import type { Transfer } from '../transfers/transfer.ts';
-import { holdLease, TAKEN_FOR_SECONDS } from './lease.ts';
+import { CONFIRMED_WITHIN_MS, holdLease, TAKEN_FOR_SECONDS } from './lease.ts';
 import { operationRuns, performStep } from './operation-run.ts';
 import { followPlan, planOf, type Rest } from './plan.ts';
 import type { JobQueue } from './queue.ts';
@@ -93,12 +93,18 @@ async function runTransfer(
   memory: MemoryWatch,
 ): Promise<void> {
   const { database, safe, tokens, queue, log, clock } = services;
-  const asked = clock.elapsed();
-  const taken = await takeTransfer(database, id, TAKEN_FOR_SECONDS);
+  let asked = clock.elapsed();
+  let taken = await takeTransfer(database, id, TAKEN_FOR_SECONDS);
+  if (taken !== null && 'unreleased' in taken) {
+    await services.pause(CONFIRMED_WITHIN_MS, signal);
+    asked = clock.elapsed();
+    if (!signal.aborted) taken = await takeTransfer(database, id, TAKEN_FOR_SECONDS, taken.unreleased);
+  }
   if (taken === null) return;
-  if ('heldForSeconds' in taken) {
+  if (!('lease' in taken)) {
     // Whoever has it may be done with it sooner.
-    await queue.sendUnlessWaiting(id, Math.min(taken.heldForSeconds + 1, LOOK_AGAIN_SECONDS));
+    const seconds = 'heldForSeconds' in taken ? taken.heldForSeconds : 0;
+    await queue.sendUnlessWaiting(id, Math.min(seconds + 1, LOOK_AGAIN_SECONDS));
     return;
   }
   const { transfer } = taken;
