@@ -9,6 +9,7 @@ import { checkSignIn } from '../../src/server/mail/imap/sign-in.ts';
 import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
 import { openSession } from '../../src/server/mail/imap/wire/session.ts';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
+import type { Resolver } from '../../src/server/network/resolver.ts';
 import { selfSigned, signedBy } from '../support/certificate.ts';
 import { needs } from '../support/needs.ts';
 
@@ -160,6 +161,36 @@ describe('The way to a mail server', needs('openssl'), () => {
     await signIn(place, [`127.0.0.1:${port}`]);
     expect(heard).toContain('open LOGIN');
   });
+
+  test.each(['tls', 'starttls', 'plain'] as const)(
+    'a host whose first addresses refuse is reached at the next, and its name is asked for once only (%s)',
+    async (kind) => {
+      const { port, heard } = await listening(kind, good);
+      const asked: string[] = [];
+      // No other resolver knows the name.
+      const resolver = {
+        resolve4: (name: string) => {
+          asked.push(name);
+          return Promise.resolve(['127.0.0.2', '127.0.0.3', '127.0.0.1']);
+        },
+        resolve6: () => Promise.resolve([]),
+      } as unknown as Resolver;
+      const place: MailPlace = {
+        host: 'several.example',
+        port,
+        named: 'by visitor',
+        security: kind === 'plain' ? 'open' : kind,
+        ...(kind === 'plain' ? {} : { certificates: [String(good.cert)] }),
+      };
+      const account = { email: 'anna', place, credentials: { kind: 'password', password: 'x' } } as const;
+      const options = { trusted: ['several.example'], resolver };
+      expect(await checkSignIn(account, options)).toBe('ok');
+      const connection = await openSession(account, { dial: openDial(options), clock: MACHINE_CLOCK });
+      await connection.logout();
+      expect(heard.filter((line) => line.includes('LOGIN'))).toHaveLength(2);
+      expect(asked).toEqual(['several.example', 'several.example']);
+    },
+  );
 
   test('a port where nobody listens is unreachable', async () => {
     const server = createServer().listen(0, '127.0.0.1');

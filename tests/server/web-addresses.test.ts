@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { HOST_CHECK_MS } from '../../src/server/web/calls/validate-imap.ts';
-import { isPublicAddress, resolvePublicHost } from '../../src/server/network/public-address.ts';
+import { isPublicAddress, resolvePublicHost, towards } from '../../src/server/network/public-address.ts';
 import { freePort } from '../support/free-port.ts';
 import { fromClient, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
@@ -144,7 +144,7 @@ describe('hosts', () => {
   test('a public name is answered with the address that was checked', async () => {
     world.dns.zones.set('public.example', { a: ['8.8.8.8'] });
     expect(await resolve('Public.Example')).toEqual({
-      address: '8.8.8.8',
+      addresses: ['8.8.8.8'],
       servername: 'public.example',
       trusted: false,
     });
@@ -162,7 +162,7 @@ describe('hosts', () => {
     async (aaaa, isPublic) => {
       world.dns.zones.set('translated.example', { a: ['8.8.8.8'], aaaa: [aaaa] });
       const resolved = resolve('translated.example').then(
-        ({ address }) => address,
+        ({ addresses: [best] }) => best,
         () => null,
       );
       expect(await resolved).toBe(isPublic ? '8.8.8.8' : null);
@@ -190,16 +190,16 @@ describe('hosts', () => {
   const LOOPBACK = { ...V4, address: '127.0.0.1', internal: true };
 
   test.each([
-    ['IPv4 only', [V4, LINK], '8.8.8.8'],
-    ['IPv6 only', [V6, LINK, LOOPBACK], '2606:4700:4700::1111'],
-    ['neither', [LOOPBACK], expect.any(String)],
-  ])('a name with addresses of both families is reached from a machine with %s', async (_, own, address) => {
+    ['IPv4 only', [V4, LINK], ['8.8.8.8']],
+    ['IPv6 only', [V6, LINK, LOOPBACK], ['2606:4700:4700::1111']],
+    ['neither', [LOOPBACK], expect.arrayContaining([expect.any(String)])],
+  ])('a name with addresses of both families is reached from a machine with %s', async (_, own, addresses) => {
     world.dns.zones.set('both.example', { a: ['8.8.8.8'], aaaa: ['2606:4700:4700::1111'] });
     for (const trusted of [[], ['both.example']]) {
       const options = { trusted, resolver: resolver(), interfaces: { eth0: [...own] } };
       // By which family the answer comes first is chance.
       for (let time = 0; time < 5; time += 1)
-        expect(await resolvePublicHost('both.example', 993, options)).toMatchObject({ address });
+        expect(await resolvePublicHost('both.example', 993, options)).toMatchObject({ addresses });
     }
   });
 
@@ -222,14 +222,22 @@ describe('hosts', () => {
 
   test('an international name is known by its ASCII form to name servers, SNI and certificates', async () => {
     world.dns.zones.set('xn--bcher-kva.example', { a: ['8.8.8.8'] });
-    expect(await resolve('Bücher.example')).toMatchObject({ servername: 'xn--bcher-kva.example', address: '8.8.8.8' });
+    expect(await resolve('Bücher.example')).toMatchObject({
+      servername: 'xn--bcher-kva.example',
+      addresses: ['8.8.8.8'],
+    });
   });
 
   test('a name that changes its mind after the check is not asked again', async () => {
     world.dns.zones.set('rebind.example', { a: ['8.8.8.8'] });
     const checked = await resolve('rebind.example');
     world.dns.zones.set('rebind.example', { a: ['127.0.0.1'] });
-    expect(checked.address).toBe('8.8.8.8');
+    expect(checked.addresses).toEqual(['8.8.8.8']);
+    const { lookup } = towards(checked);
+    const found = await new Promise((resolved) => {
+      lookup?.('rebind.example', { all: true }, (_error, all) => resolved(all));
+    });
+    expect(found).toEqual([{ address: '8.8.8.8', family: 4 }]);
     await expect(resolve('rebind.example')).rejects.toThrow('not public');
   });
 
@@ -243,8 +251,11 @@ describe('hosts', () => {
   });
 
   test('a host that the operator trusts may be anywhere, at the port that is named', async () => {
-    expect(await resolve('127.0.0.1', 1143, ['127.0.0.1:1143'])).toMatchObject({ address: '127.0.0.1', trusted: true });
-    expect(await resolve('::1', 1143, ['[::1]'])).toMatchObject({ address: '::1' });
+    expect(await resolve('127.0.0.1', 1143, ['127.0.0.1:1143'])).toMatchObject({
+      addresses: ['127.0.0.1'],
+      trusted: true,
+    });
+    expect(await resolve('::1', 1143, ['[::1]'])).toMatchObject({ addresses: ['::1'] });
     await expect(resolve('127.0.0.1', 1144, ['127.0.0.1:1143'])).rejects.toThrow('port');
     await expect(resolve('127.0.0.1', 993, ['127.0.0.1:1143'])).rejects.toThrow('not public');
   });

@@ -1,7 +1,7 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { isIP } from 'node:net';
-import { HostError, resolvePublicHost } from './public-address.ts';
+import { HostError, resolvePublicHost, towards } from './public-address.ts';
 import type { Resolver } from './resolver.ts';
 
 const IMAPS_PORT = 993;
@@ -12,11 +12,13 @@ type Options = { readonly trusted: readonly string[]; readonly resolver: Resolve
 /** Whether a host that a visitor may reach greets as IMAP does (RFC 9051 §7.1), with a certificate that fits at port 993. */
 export async function answersAsImap(host: string, port: number, options: Options): Promise<boolean> {
   try {
-    const { address, servername } = await resolvePublicHost(host, port, options);
+    const checked = await resolvePublicHost(host, port, options);
+    const { servername } = checked;
+    const target = { ...towards(checked), port };
     const socket =
       port === IMAPS_PORT
-        ? connectTls({ host: address, port, ...(isIP(servername) > 0 ? {} : { servername }), minVersion: 'TLSv1.2' })
-        : connectTcp({ host: address, port });
+        ? connectTls({ ...target, ...(isIP(servername) > 0 ? {} : { servername }), minVersion: 'TLSv1.2' })
+        : connectTcp(target);
     return await greets(socket, options.signal);
   } catch (error) {
     if (error instanceof HostError) return false;

@@ -1,5 +1,5 @@
 import { promises as dns } from 'node:dns';
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, type TcpNetConnectOpts } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { domainToASCII } from 'node:url';
 import { isDomain } from '../../contract/email-address.ts';
@@ -8,8 +8,32 @@ import { openResolver, recordsOf, type Resolver } from './resolver.ts';
 /** The ports of IMAP over TLS and IMAP with STARTTLS; a visitor can name no other. */
 export const MAIL_PORTS: readonly number[] = [993, 143];
 
-/** What to connect to, now: `address` was checked and is no name any more; `servername` is for SNI and the certificate. */
-export type CheckedHost = { readonly address: string; readonly servername: string; readonly trusted: boolean };
+/** One address that says nothing for so long is given up for the next. */
+const NEXT_ADDRESS_MS = 2500;
+
+type Addresses = readonly [string, ...string[]];
+
+/** What to connect to, now: each of the `addresses`, best first, was checked; `servername` is for SNI and the certificate. */
+export type CheckedHost = { readonly addresses: Addresses; readonly servername: string; readonly trusted: boolean };
+
+/** Options of a connection. */
+export type Target = { readonly host: string } & Readonly<
+  Pick<TcpNetConnectOpts, 'lookup' | 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'>
+>;
+
+/** Leads to the first of the addresses that takes the connection, and to nothing else: no name server is asked again. */
+export function towards({ addresses, servername }: CheckedHost): Target {
+  return {
+    host: servername,
+    lookup: (_name, _options, found) =>
+      found(
+        null,
+        addresses.map((address) => ({ address, family: isIP(address) })),
+      ),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+  };
+}
 
 /** `refused`: the host or port is not one that a visitor may reach. `unresolvable`: no address. Neither tells more. */
 export class HostError extends Error {
@@ -22,9 +46,8 @@ export class HostError extends Error {
 }
 
 /**
- * Resolves a mail host that a visitor named, and refuses it unless all its addresses are public. Connect to the
- * `address` in the answer and to nothing else, so that a name can't change its mind in between; ask again for each
- * connection.
+ * Resolves a mail host that a visitor named, and refuses it unless all its addresses are public. Connect {@link towards}
+ * the answer and to nothing else, so that a name can't change its mind in between; ask again for each connection.
  * @param options.trusted entries `host` or `host:port` (`TRUSTED_MAIL_HOSTS`): these may be private, at any port.
  * @param options.interfaces those of this machine; a test may give others
  * @throws {HostError}
@@ -44,16 +67,16 @@ export async function resolvePublicHost(
   // What resolvers, SNI and certificates know a name by; empty for what can be no name.
   const name = isIP(given) > 0 ? given : domainToASCII(given);
   if (isTrusted(given, port, options.trusted))
-    return { address: await anyAddressOf(name, resolver, interfaces), servername: name, trusted: true };
+    return { addresses: await anyAddressesOf(name, resolver, interfaces), servername: name, trusted: true };
   if (!(options.ports ?? MAIL_PORTS).includes(port)) throw new HostError('refused', 'This port is not a mail port.');
   const addresses = isIP(name) > 0 ? [name] : await addressesOf(name, resolver);
   // One of a family that this machine has none of leads nowhere.
-  const address = addresses.find(reachedFrom(interfaces)) ?? addresses[0];
-  if (address === undefined) throw new HostError('unresolvable', 'The host has no address.');
+  const reached = addresses.filter(reachedFrom(interfaces));
+  const best = some(reached.length > 0 ? reached : addresses);
   const own = ownAddresses(interfaces);
   if (!addresses.map(untranslated).every((each) => isPublicAddress(each) && !own.has(each)))
     throw new HostError('refused', 'The host is not public.');
-  return { address, servername: name, trusted: false };
+  return { addresses: best, servername: name, trusted: false };
 }
 
 /** Whether `TRUSTED_MAIL_HOSTS` names this host, or this host at this port. */
@@ -77,23 +100,22 @@ async function addressesOf(name: string, resolver: Resolver): Promise<string[]> 
  * The operator's own names may stand in the hosts file or a search domain, so the system is asked as well; only then,
  * because its questions are few at a time and hold up files and other names.
  */
-async function anyAddressOf(host: string, resolver: Resolver, interfaces: Interfaces): Promise<string> {
-  if (isIP(host) > 0) return host;
-  const families = [resolver.resolve4(host).then(first), resolver.resolve6(host).then(first)];
+async function anyAddressesOf(host: string, resolver: Resolver, interfaces: Interfaces): Promise<Addresses> {
+  if (isIP(host) > 0) return [host];
+  const families = [resolver.resolve4(host).then(some), resolver.resolve6(host).then(some)];
   const reached = families.map((asked) => asked.then(onlyIf(reachedFrom(interfaces))));
   try {
     return await Promise.any(reached)
       .catch(() => Promise.any(families))
-      .catch(async () => (await dns.lookup(host)).address);
+      .catch(async () => some((await dns.lookup(host, { all: true })).map(({ address }) => address)));
   } catch (cause) {
     throw new HostError('unresolvable', 'The host could not be resolved.', { cause });
   }
 }
 
-function first(addresses: readonly string[]): string {
-  const [address] = addresses;
-  if (address === undefined) throw new HostError('unresolvable', 'The host has no address.');
-  return address;
+function some([first, ...others]: readonly string[]): Addresses {
+  if (first === undefined) throw new HostError('unresolvable', 'The host has no address.');
+  return [first, ...others];
 }
 
 type Interfaces = ReturnType<typeof networkInterfaces>;
@@ -109,10 +131,10 @@ function reachedFrom(interfaces: Interfaces): (address: string) => boolean {
   return (address) => families.has(isIP(address));
 }
 
-function onlyIf(isSo: (address: string) => boolean): (address: string) => string {
-  return (address) => {
-    if (!isSo(address)) throw new HostError('unresolvable', 'The host has no address of this family.');
-    return address;
+function onlyIf(isSo: (address: string) => boolean): (addresses: Addresses) => Addresses {
+  return (addresses) => {
+    if (!isSo(addresses[0])) throw new HostError('unresolvable', 'The host has no address of this family.');
+    return addresses;
   };
 }
 

@@ -1,6 +1,6 @@
 import { request } from 'node:https';
 import { isDomain } from '../../../contract/email-address.ts';
-import { HostError, resolvePublicHost } from '../../network/public-address.ts';
+import { type CheckedHost, HostError, resolvePublicHost, towards } from '../../network/public-address.ts';
 import type { Resolver } from '../../network/resolver.ts';
 
 const HTTPS_PORT = 443;
@@ -66,9 +66,9 @@ function textOf(body: string, name: string): string {
 }
 
 async function fetchDocument(host: string, path: string, { resolver, trusted }: Options): Promise<string | null> {
-  let address: string;
+  let checked: CheckedHost;
   try {
-    ({ address } = await resolvePublicHost(host, HTTPS_PORT, { resolver, trusted, ports: [HTTPS_PORT] }));
+    checked = await resolvePublicHost(host, HTTPS_PORT, { resolver, trusted, ports: [HTTPS_PORT] });
   } catch (error) {
     if (error instanceof HostError) return null;
     throw error;
@@ -76,7 +76,7 @@ async function fetchDocument(host: string, path: string, { resolver, trusted }: 
   const { promise, resolve } = Promise.withResolvers<string | null>();
   const asking = request(
     {
-      host: address,
+      ...towards(checked),
       servername: host,
       port: HTTPS_PORT,
       path,

@@ -5,7 +5,7 @@ import { readHost } from '../../../contract/mail-host.ts';
 import { type Provider } from '../../../contract/provider.ts';
 import { isOauthProvider } from '../../../contract/provider-name.ts';
 import type { Settings } from '../../../contract/settings.ts';
-import { HostError, isTrusted, resolvePublicHost } from '../../network/public-address.ts';
+import { HostError, isTrusted, resolvePublicHost, type Target, towards } from '../../network/public-address.ts';
 import type { Resolver } from '../../network/resolver.ts';
 import { expectNoNamespace, limitOctets, takeTurns } from './imapflow-bounds.ts';
 import { MailError, mailErrorOf } from './mail-error.ts';
@@ -145,16 +145,17 @@ async function signIn(
   { trusted, resolver, times = MAIL_TIMES, signal, onUncheckedCertificate }: ConnectOptions,
 ): Promise<ImapFlow> {
   signal?.throwIfAborted();
-  const { address, servername } = await addressOf(place, trusted, resolver);
+  const { target, servername } = await targetOf(place, trusted, resolver);
   const client = new ImapFlow({
-    host: address,
+    host: target.host,
     ...(isIP(servername) === 0 ? { servername } : {}),
     port: place.port,
     secure: place.security === 'tls',
     ...(place.security === 'starttls' ? { doSTARTTLS: true } : {}),
     auth: { user: email, ...secret },
     clientInfo: { name: 'email-data-transfer' },
-    tls: tlsTowards(place),
+    // It hands these on to the connection, with or without TLS.
+    tls: { ...tlsTowards(place), ...target },
     connectionTimeout: times.connect,
     greetingTimeout: times.greeting,
     socketTimeout: times.silence,
@@ -202,18 +203,23 @@ async function signIn(
   }
 }
 
-/** A name that an operator configured is looked up by the connection itself. */
-export async function addressOf(
+/**
+ * What to connect to, and the name for SNI and the certificate. A name that an operator configured is looked up by the
+ * connection itself.
+ * @throws {MailError}
+ */
+export async function targetOf(
   place: MailPlace,
   trusted: readonly string[],
   resolver: Resolver | undefined,
-): Promise<{ address: string; servername: string }> {
-  if (place.named === 'by operator') return { address: place.host, servername: place.host };
+): Promise<{ readonly target: Target; readonly servername: string }> {
+  if (place.named === 'by operator') return { target: { host: place.host }, servername: place.host };
   try {
-    return await resolvePublicHost(place.host, place.port, {
+    const checked = await resolvePublicHost(place.host, place.port, {
       trusted,
       ...(resolver === undefined ? {} : { resolver }),
     });
+    return { target: towards(checked), servername: checked.servername };
   } catch (cause) {
     if (cause instanceof HostError) throw new MailError('unreachable', cause.message, { cause });
     throw cause;

@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import type { Resolver } from '../../../network/resolver.ts';
-import { addressOf } from '../connection.ts';
+import { targetOf } from '../connection.ts';
 import { MailError, mailErrorOf } from '../mail-error.ts';
 import { tlsTowards } from '../tls.ts';
 import type { Dial, Line } from '../wire.ts';
@@ -16,14 +16,14 @@ export type DialOptions = {
   readonly resolver?: Resolver;
 };
 
-/** Dials over the network: to an address that was checked, and with a certificate that fits the name. */
+/** Dials over the network: to addresses that were checked, and with a certificate that fits the name. */
 export function openDial({ trusted, resolver }: DialOptions): Dial {
   return async (place, signal): Promise<Line> => {
     signal.throwIfAborted();
-    const { address, servername } = await addressOf(place, trusted, resolver);
+    const { target: host, servername } = await targetOf(place, trusted, resolver);
     signal.throwIfAborted();
     const inlet = new Inlet();
-    const target = { host: address, port: place.port, noDelay: true, keepAlive: true, onread: inlet.onread };
+    const target = { ...host, port: place.port, noDelay: true, keepAlive: true, onread: inlet.onread };
     const name = isIP(servername) > 0 ? {} : { servername };
     if (place.security === 'tls') {
       const socket = connectTls({ ...target, ...name, ...tlsTowards(place) });
@@ -35,7 +35,7 @@ export function openDial({ trusted, resolver }: DialOptions): Dial {
     return {
       socket,
       inlet,
-      startTls: () => encrypted(socket, { host: address, ...name, ...tlsTowards(place) }, signal),
+      startTls: () => encrypted(socket, { host: servername, ...name, ...tlsTowards(place) }, signal),
     };
   };
 }
