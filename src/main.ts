@@ -10,6 +10,8 @@ import { AddressInUseError } from './server/web/listening.ts';
 
 const OLDEST_NODE = 24;
 const LAST_PORT = 65_535;
+/** What does not end after a signal, such as a statement to a database that says nothing, is broken off like any death, before an orchestrator's 60 s are over. */
+const STOP_WITHIN_MS = 50_000;
 /** sysexits(3): a configuration error. */
 const CONFIGURATION_EXIT = 78;
 
@@ -24,6 +26,12 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
     // The second signal ends at once.
     if (stopping.signal.aborted) process.exit(130);
     stopping.abort(name);
+    setTimeout(() => {
+      process.stderr.write(
+        `The stop has taken ${STOP_WITHIN_MS / 1000} s and is broken off: is the database there? What was under way is settled by the next start.\n`,
+      );
+      process.exit(1);
+    }, STOP_WITHIN_MS).unref();
   });
 
 try {
