@@ -104,6 +104,17 @@ test.each(['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const)(
   },
 );
 
+test('mail that has failed is not said to be left alone where new mail is looked for once a day', () => {
+  const failed = { status: 'review', finished: FINISHED };
+  const next = '2025-11-02T03:00:00Z';
+  const said = (kind: 'email' | 'contacts', looksAgain?: string) =>
+    standingWords(failed, false, kind, 0, true, undefined, looksAgain).when;
+  expect(said('email', next)).toBe(status.when.daily(next));
+  expect(said('email')).toBe(status.when.failed);
+  // Contacts are brought by nobody.
+  expect(said('contacts', next)).toBe(status.when.failed);
+});
+
 test.each(['unreachable', 'busy'] as const)('contacts that wait (%s) are not told as mail that does', (reason) => {
   const until = '2025-11-02T03:00:00Z';
   const said = standingWords({ ...running, waiting: { reason, until } }, false, 'contacts');

@@ -177,7 +177,7 @@ describe('a letter', () => {
 
   test.each([
     ['password', 'Your new mailbox no longer takes the password that you gave us.'],
-    ['consent', 'Your new mailbox stopped taking mail from us.'],
+    ['consent', 'Your new mailbox does not let us sign in.'],
     ['full', 'Your new mailbox is full.'],
     ['refused', 'The mail server of your new mailbox said no to what we asked.'],
   ] as const)('about a transfer that waits for "%s" says what happened, and that the mail is safe', (reason, said) => {

@@ -109,4 +109,7 @@ test('a password that is refused is tried again where it has worked before, two 
   const kinds = (hasMoved: boolean) => [1, 2, 3].map((run) => verdictOn(refused, run, hasMoved, 0).kind);
   expect(kinds(true)).toEqual(['later', 'later', 'attention']);
   expect(kinds(false)).toEqual(['attention', 'attention', 'attention']);
+  // A mailbox whose IMAP is off has never let us in, whatever its owner has allowed.
+  const first = verdictOn(Object.assign(refused, { account: 'destination' }), 1, false, 0);
+  expect(first).toMatchObject({ end: { failure: expect.not.stringMatching(/stopped accepting|no longer/) } });
 });

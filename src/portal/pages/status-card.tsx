@@ -31,6 +31,8 @@ type Props = {
   readonly isTold: boolean;
   /** The other operation of the same transfer. */
   readonly beside: Progress | undefined;
+  /** When new mail is looked for next, once a day (ISO 8601). */
+  readonly looksAgain: string | undefined;
   /** What only this operation has to tell. */
   readonly children?: ReactNode;
 };
@@ -44,10 +46,21 @@ const ICONS = {
 } as const;
 
 /** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
-export function OperationCard({ kind, title, progress, ofExport, hasNoFiles, at, isTold, beside, children }: Props) {
+export function OperationCard({
+  kind,
+  title,
+  progress,
+  ofExport,
+  hasNoFiles,
+  at,
+  isTold,
+  beside,
+  looksAgain,
+  children,
+}: Props) {
   const { total, bytes, started, finished, skipped = [] } = progress;
   const copied = copiedBy(progress);
-  const { looks, label, texts, now, when } = standingWords(progress, ofExport, kind, at, isTold, beside);
+  const { looks, label, texts, now, when } = standingWords(progress, ofExport, kind, at, isTold, beside, looksAgain);
   const isDone = standingOf(progress) === 'success';
   // It is not there any more.
   const isUndone = isDone && isTakenBack(progress);

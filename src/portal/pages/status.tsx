@@ -100,6 +100,7 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
     hasNoFiles: endedWithoutFiles(status),
     at: snapshot.context.now,
     isTold: status?.untold !== true,
+    looksAgain: status?.daily?.next,
   };
   const isClosed = isOver(timeLeft(settings.accessEnd, snapshot.context.now));
   return (

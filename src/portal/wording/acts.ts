@@ -139,7 +139,7 @@ export function needOf({ side, reason }: Attention, legacyName: string): Need {
     case 'consent':
       return {
         title: 'We need you to sign in again',
-        happened: `Your ${mailbox} stopped taking mail from us, so we stopped. This can happen after a change of password.`,
+        happened: `Your ${mailbox} does not let us sign in, so we stopped. This can happen after a change of password.`,
         todo: "Sign in to the same mailbox again, and we'll carry on where we stopped.",
       };
     case 'full':

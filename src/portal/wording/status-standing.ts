@@ -30,6 +30,7 @@ const DAY_MS = 24 * 3_600_000;
  * @param now milliseconds since the epoch
  * @param isTold whether its owner hears of the end
  * @param beside of an export, its other operation: the files are made when both are copied
+ * @param looksAgain when new mail is looked for next, once a day (ISO 8601)
  */
 export function standingWords(
   progress: Progress,
@@ -38,8 +39,9 @@ export function standingWords(
   now = Date.now(),
   isTold = true,
   beside?: Progress,
+  looksAgain?: string,
 ): StandingWords {
-  const words = wordsOf(progress, ofExport, kind, now, isTold);
+  const words = wordsOf(progress, ofExport, kind, now, isTold, looksAgain);
   if (ofExport && words.looks === 'running' && isAllCopied(progress))
     return { ...words, ...filesWords(kind, now, isTold, beside) };
   return progress.taking_back === true ? { ...words, now: takingBack } : words;
@@ -51,6 +53,7 @@ function wordsOf(
   kind: 'email' | 'contacts',
   at: number,
   isTold: boolean,
+  looksAgain?: string,
 ): StandingWords {
   const { status, failure, finished, attention, waiting } = progress;
   const standing = standingOf(progress);
@@ -94,7 +97,8 @@ function wordsOf(
   const texts = failure === undefined ? [first] : [first, failure];
   if (isComparing(progress)) return { looks, label, texts, now: comparing.now, when: whenDone(progress, at, isTold) };
   const of = ofExport && standing === 'failed' ? 'failedExport' : standing;
-  const when = of === 'running' || of === 'interrupted' ? whenDone(progress, at, isTold) : words.when[of];
+  let when: string = of === 'running' || of === 'interrupted' ? whenDone(progress, at, isTold) : words.when[of];
+  if (of === 'failed' && kind === 'email' && looksAgain !== undefined) when = words.when.daily(looksAgain);
   return {
     looks,
     label,

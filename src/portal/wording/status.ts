@@ -31,7 +31,7 @@ const TEXTS: Record<Exclude<StatusValue, 'completed'>, (kind: Kind) => Entry> = 
   }),
   authentication_error: (kind) => ({
     label: 'Sign-in failed',
-    text: `One of your mailboxes stopped accepting our sign-in. ${stays(kind)}`,
+    text: `One of your mailboxes does not accept our sign-in. ${stays(kind)}`,
   }),
   error: (kind) => ({ label: 'Error', text: `Your transfer was interrupted. ${stays(kind)}` }),
 };
@@ -167,6 +167,7 @@ export const status = {
     untold: 'This page tells you when it is finished.',
     success: 'It is done.',
     failed: 'It will not start again by itself. If you start it again, nothing is copied twice.',
+    daily: (next: string) => `We try again by ourselves on ${formatMoment(next)}, when we look for new mail.`,
     failedExport: 'It will not start again by itself. You can start a new download.',
     interrupted: "We can't say yet. We'll carry on as soon as we can.",
   },

@@ -252,7 +252,7 @@ function happenedLines({ kind, attention, legacyName }: Notification): string[] 
       return [
         ofContacts
           ? 'We could not add your contacts, because your new mailbox did not let us. Your mail is not affected.'
-          : `Your ${mailbox} stopped taking mail from us. ${SAFE}`,
+          : `Your ${mailbox} does not let us sign in. ${SAFE}`,
       ];
     case 'full':
       return [`Your ${ofContacts ? 'new address book' : mailbox} is full. ${SAFE}`];

@@ -11,7 +11,7 @@ export const SENTENCES = {
   sourceCredentials:
     'Your mailbox no longer accepts the password you gave us. Nothing was deleted there. Please type the new password on the status page. The transfer then goes on where it stopped.',
   destinationCredentials:
-    'Your new mailbox stopped accepting our sign-in. Nothing was deleted from the mailbox that your mail comes from. Please sign in to the new one again on the status page. The transfer then goes on where it stopped.',
+    'Your new mailbox does not accept our sign-in. Nothing was deleted from the mailbox that your mail comes from. Please sign in to the new one again on the status page. The transfer then goes on where it stopped.',
   full: 'Your new mailbox is full. Nothing was deleted from the mailbox that your mail comes from. Please make room in the new one and press “Put it right” on the status page. The transfer then goes on where it stopped.',
   sourceUnreachable:
     'For a long time we could not reach the mailbox that your mail comes from. Nothing was deleted there. Please start the transfer again later.',
