@@ -98,7 +98,8 @@ function messageFate({ fate, earlier, removal }: { fate: string; earlier: boolea
 
 function noteOf({ reason, verified }: { reason: string | null; verified: boolean }, fate: ItemFate): string {
   if (reason !== null) return wordsFor(reason);
-  return fate === 'copied' && !verified ? 'We did not read it back to compare it.' : '';
+  const isThere = fate === 'copied' || fate === 'kept';
+  return isThere && !verified ? 'We did not read it back to compare it.' : '';
 }
 
 async function* contactsOf(sql: Sql, transferId: string): AsyncIterable<Item> {
