@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ID, LEGACY, SESSIONS } from '../support/moves.ts';
+import { randomOf } from '../support/random.ts';
 import { arriveAt, codesBut, EVERY_CODE, NOW, refusal, type Wizard } from '../support/wizard.ts';
 
 type Script = NonNullable<Parameters<typeof arriveAt>[1]>;
@@ -331,6 +332,35 @@ describe('the status page', () => {
     expect(wizard.isAt(`${FOLLOWING}.asking`)).toBe(true);
     await wizard.wait(1);
     expect(wizard.isAt(`${FOLLOWING}.missed.pausing`)).toBe(true);
+  });
+
+  test('whatever the line and the server do, the page never waits longer than 47 s for a sign of life before it asks', async () => {
+    const answers: readonly Script[] = [
+      { 'ask for the status': () => RUNNING },
+      { 'ask for the status': refusal('UNAVAILABLE') },
+      {},
+    ];
+    for (let seed = 1; seed <= 10; seed += 1) {
+      const random = randomOf(seed);
+      const wizard = await arriveAtStatusOf(RUNNING);
+      let [last, calls] = [wizard.clock.now(), wizard.calls.length];
+      for (let step = 0; step < 60; step += 1) {
+        delete wizard.script['ask for the status'];
+        Object.assign(wizard.script, random(answers));
+        // A stream that is not open says nothing.
+        const said = wizard.isAt(`${FOLLOWING}.live`) ? (['status.arrive', 'status.beat', 'status.lose'] as const) : [];
+        const event = random(['wait', 'wait', 'wait', 'wait', 'connection.return', ...said] as const);
+        if (event === 'status.arrive') await wizard.send({ type: event, status: RUNNING });
+        else if (event !== 'wait') await wizard.send({ type: event });
+        if (event === 'status.arrive' || event === 'status.beat') last = wizard.clock.now();
+        for (let seconds = random([0, 1, 5, 20]); seconds >= 0; seconds -= 1) {
+          if (wizard.calls.length > calls) last = wizard.clock.now();
+          calls = wizard.calls.length;
+          expect(wizard.clock.now() - last, `seed ${seed}, step ${step}`).toBeLessThanOrEqual(47_000);
+          if (seconds > 0) await wizard.wait(1_000);
+        }
+      }
+    }
   });
 
   describe('when the server does not answer for a while', () => {
