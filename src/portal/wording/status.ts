@@ -31,7 +31,7 @@ const TEXTS: Record<Exclude<StatusValue, 'completed'>, (kind: Kind) => Entry> = 
   }),
   authentication_error: (kind) => ({
     label: 'Sign-in failed',
-    text: `One of your mailboxes does not accept our sign-in. ${stays(kind)}`,
+    text: `One of your mailboxes stopped accepting our sign-in. ${stays(kind)}`,
   }),
   error: (kind) => ({ label: 'Error', text: `Your transfer was interrupted. ${stays(kind)}` }),
 };
