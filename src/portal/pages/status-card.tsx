@@ -14,7 +14,7 @@ import { Icon } from '../parts/icon.tsx';
 import { formatNumber } from '../wording/number.ts';
 import { cancelled, takenBack } from '../wording/status-life.ts';
 import { isAboutToBegin, standingWords } from '../wording/status-standing.ts';
-import { status as words } from '../wording/status.ts';
+import { status } from '../wording/status.ts';
 import { Folders, HowFar } from './status-progress.tsx';
 
 type Props = {
@@ -58,77 +58,92 @@ export function OperationCard({
   looksAgain,
   children,
 }: Props) {
-  const { total, bytes, started, finished, skipped = [] } = progress;
-  const copied = copiedBy(progress);
-  const { looks, label, texts, now, when } = standingWords(progress, ofExport, kind, at, isTold, beside, looksAgain);
+  const words = standingWords(progress, ofExport, kind, at, isTold, beside, looksAgain);
+  const isCounting = progress.total === undefined && words.looks === 'running' && !isAboutToBegin(progress, ofExport);
   const isDone = standingOf(progress) === 'success';
-  // It is not there any more.
-  const isUndone = isDone && isTakenBack(progress);
   return (
     <section className="status-card" aria-labelledby={kind}>
-      {/* With the heading, so that what is said tells of which transfer. */}
-      <div className="stack" data-gap="small" role={looks === 'failed' ? 'alert' : 'status'}>
-        <h2 id={kind}>{title}</h2>
-        <div>
-          <p className="status-state" data-kind={looks}>
-            <Icon name={ICONS[looks]} size={32} />
-            <span>{label}</span>
-          </p>
-          {texts.map((text, index) => (
-            <p key={text} className={index === 0 ? undefined : 'strong'}>
-              {text}
-            </p>
-          ))}
-        </div>
-      </div>
-      {total === undefined && looks === 'running' && !isAboutToBegin(progress, ofExport) && (
-        <p className="soft">{words.counting}</p>
-      )}
-      {!isUndone && !hasNoFiles && <HowFar kind={kind} progress={progress} />}
+      <Standing kind={kind} title={title} words={words} />
+      {isCounting && <p className="soft">{status.counting}</p>}
+      {!isUndone(progress) && !hasNoFiles && <HowFar kind={kind} progress={progress} />}
       <dl className="answers">
-        <div>
-          <dt>{words.questions.done}</dt>
-          {hasNoFiles ? (
-            <dd>{cancelled.noFiles}</dd>
-          ) : (
-            <dd>
-              {finished !== undefined && copied === 0 ? nothingCopied(kind, progress) : words.done(kind, copied, bytes)}
-            </dd>
-          )}
-          {kind === 'email' && presentOf(progress) > 0 && <dd>{words.present(kind, presentOf(progress))}</dd>}
-          {started !== undefined && <dd>{words.startedAt(started)}</dd>}
-          {finished !== undefined && <dd>{(isDone ? words.finishedAt : words.stoppedAt)(finished)}</dd>}
-          {!isUndone && !hasNoFiles && <Proof kind={kind} progress={progress} />}
-          {isDone && !isUndone && (progress.kept ?? 0) > 0 && <dd>{words.kept(progress.kept ?? 0)}</dd>}
-          {progress.taken_back !== undefined && (progress.taken_back > 0 || progress.taking_back !== true) && (
-            <dd>{takenBack(progress.taken_back)}</dd>
-          )}
-        </div>
-        {!isDone && (
-          <>
-            <div>
-              <dt>{words.questions.now}</dt>
-              <dd>{now}</dd>
-            </div>
-            {when !== undefined && (
-              <div>
-                <dt>{words.questions.when}</dt>
-                <dd>{when}</dd>
-              </div>
-            )}
-          </>
-        )}
+        <Done kind={kind} progress={progress} hasNoFiles={hasNoFiles} />
+        {!isDone && <Answer question={status.questions.now} answer={words.now} />}
+        {!isDone && words.when !== undefined && <Answer question={status.questions.when} answer={words.when} />}
       </dl>
-      {!hasNoFiles && children}
-      {!hasNoFiles && <Folders progress={progress} />}
-      {!hasNoFiles && <LeftOut kind={kind} items={skipped} ofExport={ofExport} />}
+      {!hasNoFiles && (
+        <>
+          {children}
+          <Folders progress={progress} />
+          <LeftOut kind={kind} items={progress.skipped ?? []} ofExport={ofExport} />
+        </>
+      )}
     </section>
   );
 }
 
-function nothingCopied(kind: Props['kind'], progress: Progress): string {
-  if (standingOf(progress) !== 'success' || leavesSomeOut(progress)) return words.notCopied;
-  return presentOf(progress) > 0 ? words.nothing : words.empty[kind];
+/** What was copied is not there any more. */
+function isUndone(progress: Progress): boolean {
+  return standingOf(progress) === 'success' && isTakenBack(progress);
+}
+
+function Standing({
+  kind,
+  title,
+  words: { looks, label, texts },
+}: Pick<Props, 'kind' | 'title'> & { readonly words: ReturnType<typeof standingWords> }) {
+  return (
+    // With the heading, so that what is said tells of which transfer.
+    <div className="stack" data-gap="small" role={looks === 'failed' ? 'alert' : 'status'}>
+      <h2 id={kind}>{title}</h2>
+      <div>
+        <p className="status-state" data-kind={looks}>
+          <Icon name={ICONS[looks]} size={32} />
+          <span>{label}</span>
+        </p>
+        {texts.map((text, index) => (
+          <p key={text} className={index === 0 ? undefined : 'strong'}>
+            {text}
+          </p>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** What was done and when, and how it compares with the source. */
+function Done({ kind, progress, hasNoFiles }: Pick<Props, 'kind' | 'progress' | 'hasNoFiles'>) {
+  const { started, finished, kept = 0, taken_back: removed, taking_back: goesOn = false } = progress;
+  const present = presentOf(progress);
+  const isDone = standingOf(progress) === 'success';
+  return (
+    <div>
+      <dt>{status.questions.done}</dt>
+      <dd>{hasNoFiles ? cancelled.noFiles : copiedWords(kind, progress)}</dd>
+      {kind === 'email' && present > 0 && <dd>{status.present(kind, present)}</dd>}
+      {started !== undefined && <dd>{status.startedAt(started)}</dd>}
+      {finished !== undefined && <dd>{(isDone ? status.finishedAt : status.stoppedAt)(finished)}</dd>}
+      {!isUndone(progress) && !hasNoFiles && <Proof kind={kind} progress={progress} />}
+      {isDone && !isUndone(progress) && kept > 0 && <dd>{status.kept(kept)}</dd>}
+      {removed !== undefined && (removed > 0 || !goesOn) && <dd>{takenBack(removed)}</dd>}
+    </div>
+  );
+}
+
+function copiedWords(kind: Props['kind'], progress: Progress): string {
+  const copied = copiedBy(progress);
+  if (progress.finished === undefined || copied > 0) return status.done(kind, copied, progress.bytes);
+  if (standingOf(progress) !== 'success' || leavesSomeOut(progress)) return status.notCopied;
+  return presentOf(progress) > 0 ? status.nothing : status.empty[kind];
+}
+
+function Answer({ question, answer }: { readonly question: string; readonly answer: string }) {
+  return (
+    <div>
+      <dt>{question}</dt>
+      <dd>{answer}</dd>
+    </div>
+  );
 }
 
 /** Whole folders, and messages or contacts, that are not there; who may not see their names reads the reasons alone. */
@@ -143,8 +158,8 @@ function LeftOut({
     <>
       {folders.length > 0 && (
         <details>
-          <summary>{words.foldersLeft(folders.length)}</summary>
-          <p>{words.foldersLeftHelp}</p>
+          <summary>{status.foldersLeft(folders.length)}</summary>
+          <p>{status.foldersLeftHelp}</p>
           <ul>
             {folders.map((item, index) => (
               // oxlint-disable-next-line react/no-array-index-key
@@ -162,8 +177,8 @@ function LeftOut({
       )}
       {others.length > 0 && (
         <details>
-          <summary>{words.skipped(kind, others.length, ofExport)}</summary>
-          <p>{words.skippedHelp(kind, others.length)}</p>
+          <summary>{status.skipped(kind, others.length, ofExport)}</summary>
+          <p>{status.skippedHelp(kind, others.length)}</p>
           <ul>
             {others.map((item, index) => (
               // The list only ever grows at its end.
@@ -171,7 +186,7 @@ function LeftOut({
               <li key={index}>
                 {'mailbox' in item && (
                   <>
-                    <bdi className="strong">{item.subject ?? words.unnamed[kind]}</bdi> (<bdi>{item.mailbox}</bdi>
+                    <bdi className="strong">{item.subject ?? status.unnamed[kind]}</bdi> (<bdi>{item.mailbox}</bdi>
                     ):{' '}
                   </>
                 )}
@@ -189,8 +204,8 @@ function LeftOut({
 function Proof({ kind, progress }: { readonly kind: 'email' | 'contacts'; readonly progress: Progress }) {
   const found = comparisonOf(progress);
   if (found === null) return null;
-  if (found.isClean) return <dd>{(leavesSomeOut(progress) ? words.provenBesides : words.proven)[kind]}</dd>;
+  if (found.isClean) return <dd>{(leavesSomeOut(progress) ? status.provenBesides : status.proven)[kind]}</dd>;
   return (
-    <dd>{words.unproven(formatNumber(found.lost), formatNumber(found.duplicated), formatNumber(found.changed))}</dd>
+    <dd>{status.unproven(formatNumber(found.lost), formatNumber(found.duplicated), formatNumber(found.changed))}</dd>
   );
 }
