@@ -16,7 +16,7 @@ import {
   type Script,
   submit,
   withDaily,
-} from '../support/owned-transfer.ts';
+} from '../support/owner-acts.ts';
 import { arriveAt, refusal } from '../support/wizard.ts';
 
 const OPEN = 'status.acts.open';

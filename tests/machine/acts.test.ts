@@ -23,7 +23,7 @@ import {
   STOPPED,
   submit,
   withDaily,
-} from '../support/owned-transfer.ts';
+} from '../support/owner-acts.ts';
 import { arriveAt, codesBut, refusal } from '../support/wizard.ts';
 
 const OPEN = 'status.acts.open';

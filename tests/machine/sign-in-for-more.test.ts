@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NOTHING_TYPED } from '../../machines/wizard.context.ts';
 import { ID, LEGACY, SESSIONS } from '../support/moves.ts';
-import { arriveAtStatus, close, open, password, RUNNING, type Script } from '../support/owned-transfer.ts';
+import { arriveAtStatus, close, open, password, RUNNING, type Script } from '../support/owner-acts.ts';
 import { arriveAt, refusal } from '../support/wizard.ts';
 
 const SIGN_IN = 'status.more.signingIn';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
-import { arriveAtStatus, mail, MOVED, open, submit } from '../support/owned-transfer.ts';
+import { arriveAtStatus, mail, MOVED, open, submit } from '../support/owner-acts.ts';
 
 const call = 'take back what was copied';
 const takenBack = (count: number): TransferStatus => ({

@@ -3,7 +3,7 @@ import type { CallFailureCode } from '../../src/contract/failure-code.ts';
 import type { Event, Session } from '../../machines/wizard.types.ts';
 import { transferInTheWay } from '../../src/portal/wording/message.ts';
 import { ID, SESSIONS } from '../support/moves.ts';
-import { MOVED, type Script } from '../support/owned-transfer.ts';
+import { MOVED, type Script } from '../support/owner-acts.ts';
 import { arriveAt, refusal, type Wizard } from '../support/wizard.ts';
 
 const EARLIER = '1'.repeat(32);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../machines/wizard.types.ts';
 import { ID, LEGACY, PASSWORD, SESSIONS } from '../support/moves.ts';
-import { movedTo, open } from '../support/owned-transfer.ts';
+import { movedTo, open } from '../support/owner-acts.ts';
 import { arriveAt, refusal, type Wizard } from '../support/wizard.ts';
 
 const SIGN_IN = 'home.page.signingIn';
