@@ -29,7 +29,7 @@ test(
     });
     const ordered = await world.order();
     how = 'busy';
-    await using _worker = await world.work({ clock: HASTY_CLOCK });
+    await using _worker = await world.work();
     const { database, queue } = world.web;
     const reasons: unknown[] = [];
     for (let run = 1; run <= 4; run += 1) {
@@ -81,7 +81,7 @@ test.each(['[UNAVAILABLE] Not now.', 'Not now.'])(
         },
       });
       const ordered = await world.order();
-      await using _worker = await world.work({ clock: HASTY_CLOCK });
+      await using _worker = await world.work();
       const reasons = await sentOn(world, ordered, passes ? 3 : 30);
       isWell = passes;
       expect(new Set(reasons)).toEqual(new Set(['busy']));
@@ -127,7 +127,7 @@ test(
         },
       });
       const ordered = await world.order();
-      await using _worker = await world.work({ clock: HASTY_CLOCK });
+      await using _worker = await world.work();
       expect(await sentOn(world, ordered, 2)).toEqual(['busy', 'busy']);
       isWell = passes;
       await sentOn(world, ordered);
@@ -154,7 +154,7 @@ test(
         return Buffer.from(text.replaceAll(/^(\w+) OK \[APPENDUID.*$/gm, '$1 NO System Error (Failure)\r'), 'latin1');
       },
     });
-    await using _worker = await world.work({ clock: HASTY_CLOCK });
+    await using _worker = await world.work();
     for (const order of [1, 2]) {
       const mail = await whenEnded(world, await world.order());
       expect({ order, ...mail }).toMatchObject({ order, status: 'completed', lost: 0, duplicated: 0, changed: 0 });

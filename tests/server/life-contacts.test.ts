@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import { bookThatAnswers } from '../support/book-that-answers.ts';
-import { HASTY_CLOCK } from '../support/hasty-clock.ts';
 import {
   ANN,
   call,
@@ -121,7 +120,7 @@ describe('a transfer whose contacts alone were not permitted', { timeout: 60_000
     const ordered = await world.order();
     await restContacts(world, ordered, 15);
     isAway = true;
-    await using _worker = await world.work({ clock: HASTY_CLOCK });
+    await using _worker = await world.work();
     const mail = await mailWhen(world, ordered, ({ waiting }) => waiting !== undefined);
     expect(mail).not.toHaveProperty('finished');
     expect((await statusOf(world, ordered)).contactsmigration).toMatchObject({

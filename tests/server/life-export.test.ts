@@ -7,7 +7,6 @@ import { copiedBy } from '../../src/contract/transfer-status.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import { bookThatAnswers } from '../support/book-that-answers.ts';
 import { startDovecot, type Dovecot, type DovecotOptions } from '../support/dovecot.ts';
-import { HASTY_CLOCK } from '../support/hasty-clock.ts';
 import { handOn, startHttpListener } from '../support/http-listener.ts';
 import {
   ANN,
@@ -109,7 +108,7 @@ describe('an export', { ...needs('dovecot', 'unzip'), timeout: 90_000 }, () => {
       await mail.append('INBOX', some(0, 12, 60_000));
     }
     await dovecot.damage(ANN, [4, 5], 40_000);
-    await using _worker = await world.work({ clock: HASTY_CLOCK });
+    await using _worker = await world.work();
     const ordered = await orderExport(world);
     await sentOn(world, ordered);
     const mail = await whenEnded(world, ordered);
@@ -270,7 +269,7 @@ describe('the contacts of an export', { timeout: 60_000 }, () => {
           "select idle_runs as runs from operations where operation = 'contactsmigration'",
         )
       )[0]?.runs ?? 0;
-    await using _worker = await world.work({ clock: HASTY_CLOCK });
+    await using _worker = await world.work();
     await expect.poll(runs).toBe(1);
     // All its tries but the last one are over.
     await database.query("update operations set idle_runs = 27 where operation = 'contactsmigration'");

@@ -63,7 +63,7 @@ test('a message that its server can not read stays, and keeps none of the others
   const letters = Array.from({ length: 12 }, (_, number) => letter(number, 60_000));
   const destinationOptions = { maildir: true } as const;
   const world = await openWorldOfTest({ dovecots: true, destinationOptions, mail: { INBOX: letters } });
-  await using _worker = await world.work({ clock: HASTY_CLOCK });
+  await using _worker = await world.work();
   const ordered = await world.order();
   await whenEnded(world, ordered);
   await world.damageAtDestination(NEW_ANN, [4, 5], 40_000);

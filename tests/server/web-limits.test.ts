@@ -9,7 +9,8 @@ const ANN = `ann@${LEGACY_DOMAIN}`;
 const BOB = `bob@${LEGACY_DOMAIN}`;
 const PASSWORD = 'correct horse';
 const HOUR_MS = 3_600_000;
-const GUESSES = 1000;
+/** The clock stands still: what is refused once is refused as long as the guesses go on. */
+const GUESSES = 200;
 const ADDRESSES = 50;
 /** `reliability-security-ux.md` §1.4. */
 const REACHED_AT_MOST = 10;
@@ -29,7 +30,7 @@ const signIn = (password: string, client: string, email = ANN) =>
   world.post('/api/validate/', { email, password, provider: 'sanbruno' }, fromClient(client));
 
 describe('sign-ins', () => {
-  test('a thousand guesses from fifty addresses hardly reach the mailbox, and its owner gets in when told', async () => {
+  test('two hundred guesses from fifty addresses hardly reach the mailbox, and its owner gets in when told', async () => {
     const statuses = new Map<number, number>();
     for (let sent = 0; sent < GUESSES; sent += ADDRESSES) {
       const answers = await Promise.all(
@@ -48,7 +49,7 @@ describe('sign-ins', () => {
     expect((await signIn(PASSWORD, '203.0.113.9', BOB)).status, 'the other mailboxes').toBe(200);
     world.advance(wait * 1000);
     expect((await signIn(PASSWORD, '203.0.113.9')).status).toBe(200);
-  }, 180_000);
+  });
 
   test('a slot that is booked is not lost to others who go on guessing', async () => {
     for (let at = 0; at < LIMITS['sign-ins to a mailbox'].burst; at += 1) await signIn('guess', `198.51.100.${at}`);

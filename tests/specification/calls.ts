@@ -115,7 +115,7 @@ export const CALLS: readonly Rule[] = [
     'a wrong password and an unknown user get the same answer',
     'a host in private space is not reached',
     'nobody is signed in at the provider "%s"',
-    'a thousand guesses from fifty addresses hardly reach the mailbox, and its owner gets in when told',
+    'two hundred guesses from fifty addresses hardly reach the mailbox, and its owner gets in when told',
   ),
   rule(
     'POST /api/load/ | as in `portal.md` §7, snake case | `{jobid}` (32 lower-case hex) | 400 `INVALID_EMAIL`, 400 `OPERATION_NOT_ALLOWED`, 401 `INVALID_CREDENTIALS`, 409 `MIGRATION_IN_PROGRESS`',

@@ -6,6 +6,7 @@ import type { OauthProvider } from '../../src/contract/provider.ts';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot, type DovecotOptions } from './dovecot.ts';
 import { FRESH, type TestAddress } from './fresh-database.ts';
+import { HASTY_CLOCK } from './hasty-clock.ts';
 import { openMailClient, type Letter, type MailClient } from './mail-client.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { LEGACY_DOMAIN, openWebWorld, type Answer, type WebWorld } from './web-world.ts';
@@ -30,7 +31,7 @@ export type LifeWorld = AsyncDisposable & {
     readonly headers?: Record<string, string>;
     readonly operations?: readonly string[];
   }) => Promise<Ordered>;
-  /** A worker until it is disposed of. */
+  /** A worker until it is disposed of; its pauses between two tries take no time. */
   readonly work: (services?: Partial<WorkerServices>) => Promise<AsyncDisposable>;
   readonly sourceMail: () => Promise<MailClient>;
   readonly destinationMail: () => Promise<MailClient>;
@@ -127,6 +128,7 @@ export async function openLifeWorld(options: Options = {}): Promise<LifeWorld> {
         queue: web.queue,
         transfers,
         discover: async () => null,
+        clock: HASTY_CLOCK,
         ...services,
       });
     },

@@ -86,7 +86,7 @@ export const V2: readonly Requirement[] = [
     id: '2.4.1',
     line: 'too many calls by programs are held back',
     shownBy: [
-      'a thousand guesses from fifty addresses hardly reach the mailbox, and its owner gets in when told',
+      'two hundred guesses from fifty addresses hardly reach the mailbox, and its owner gets in when told',
       'one client can guess at few mailboxes only',
       'support messages are limited by client',
       'the support desk gets so many letters about one mailbox, wherever they come from',

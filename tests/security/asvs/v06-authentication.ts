@@ -47,7 +47,7 @@ export const V6: readonly Requirement[] = [
     id: '6.3.1',
     line: 'guesses and stuffing are held back as documented',
     shownBy: [
-      'a thousand guesses from fifty addresses hardly reach the mailbox, and its owner gets in when told',
+      'two hundred guesses from fifty addresses hardly reach the mailbox, and its owner gets in when told',
       'is counted when it is begun, whether or not the guesser stays for the answer',
       'gets in from anywhere in a browser that has signed in before, through six hours of guesses',
     ],
