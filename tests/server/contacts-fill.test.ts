@@ -380,6 +380,18 @@ describe('any contact', () => {
     );
   });
 
+  test.each([
+    ['Singer', { added: [], stays: ['company'], add: { organization: { name: '' } } }],
+    [
+      'head',
+      { added: ['company'], stays: [], add: { organization: { name: 'ACME', department: 'Sales', title: '' } } },
+    ],
+  ])('with another job at the same company keeps it, and with the same one is filled: %s', (title, filling) => {
+    const theirs = contact({ organization: { name: 'Acme', department: '', title } });
+    const ours = contact({ organization: { name: 'ACME', department: 'Sales', title: 'Head' } });
+    expect(fillingFor({ id: 'x', uid: '', contact: theirs, hasPhoto: true }, ours)).toMatchObject(filling);
+  });
+
   test('lacks nothing of another one once it has got what it lacks, and never loses what it had', () => {
     fc.assert(
       fc.property(detailed, detailed, (theirs, ours) => {

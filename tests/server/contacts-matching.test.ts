@@ -50,6 +50,14 @@ const copy = (contacts: readonly Contact[], writer: ContactWriter) =>
 
 describe('a source contact', () => {
   test.each([
+    ['1-800-FLOWERS', 'x'],
+    ['1-800-GOFEDEX', null],
+  ])('with a number in letters is matched by those: %s', (phone, match) => {
+    const theirs = existing('x', { names: ['Jane Doe'], phones: ['1-800-flowers'] });
+    expect(matchOf([theirs], person('a', 'Jane Doe', [], [phone]))).toBe(match);
+  });
+
+  test.each([
     ['the same address in another case', existing('x', { names: ['Jane Doe'], emails: ['JANE@Example.com'] })],
     ['the name in another order', existing('x', { names: ['Doe, Jane'], emails: ['jane@example.com'] })],
     ['the address and no name', existing('x', { emails: ['jane@example.com'] })],
