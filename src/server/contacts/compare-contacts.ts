@@ -7,17 +7,17 @@ import { MatchIndex } from './matching.ts';
 import { itemsOf, partsInWords, type Item } from './parts.ts';
 import type { Sleep } from './web.ts';
 
-/** What the final comparison found: contacts that are not there, there twice, or there without something. */
+/** What the final comparison found: contacts that are missing, duplicated, or incomplete. */
 export type Compared = { readonly lost: number; readonly duplicated: number; readonly changed: number };
 
-/** Pauses before a destination that does not show everything is read again, in milliseconds: Google may take a while. */
+/** Pauses before an incomplete destination is read again, in milliseconds: Google may show contacts only after a while. */
 const PAUSES = [5_000, 20_000, 60_000];
 
 type Known = Pick<Fate, 'fate' | 'destinationId' | 'stays'>;
 /** `likeness`: what it is known by where a destination gives it a UID of its own. */
 type Expected = Known & { readonly items: readonly Item[]; readonly likeness: Contact };
 
-/** What has to be at the destination when the copy has ended. */
+/** What the destination must hold at the end of the copy. */
 export class Expectations {
   readonly #byUid = new Map<string, Expected>();
 
@@ -45,7 +45,7 @@ export type Comparison = {
   readonly signal: AbortSignal;
 };
 
-/** Reads the destination and compares it value by value with what was to be there. Differences become remarks. */
+/** Reads the destination and compares it with the expectations, value by value. Differences become remarks. */
 export async function compareContacts(comparison: Comparison): Promise<Compared> {
   const { writer, fates, expectations, sourceUids, sleep, signal } = comparison;
   const expected = expectations.entries();
@@ -81,7 +81,7 @@ export async function compareContacts(comparison: Comparison): Promise<Compared>
 }
 
 type Shelf = {
-  /** By the UIDs of the contacts that were to be there. */
+  /** By the UIDs of the expected contacts. */
   readonly found: ReadonlyMap<string, ExistingContact>;
   /** Contacts of ours that are there more than once. */
   readonly duplicated: number;
@@ -98,7 +98,7 @@ async function shelfOf(
   const twice = new Set<string>();
   const others = new MatchIndex(new Set());
   for await (const existing of writer.existing(signal)) {
-    // A listing shows one twice when others come or go between its pages.
+    // A listing repeats a contact if others are added or deleted between its pages.
     if (byId.has(existing.id)) continue;
     byId.set(existing.id, existing);
     if (!sourceUids.has(existing.uid)) {
@@ -117,7 +117,7 @@ async function shelfOf(
       others.claimById(existing.id);
     } else if (known.destinationId === '') unfound.push([uid, known]);
   }
-  // None of these was like it before it was written.
+  // No existing contact resembled them before they were written, so a match now is the written one.
   for (const [uid, { likeness }] of unfound) {
     const match = others.claim(likeness);
     if (match !== null) found.set(uid, match.existing);

@@ -8,14 +8,14 @@ export type FateName = 'intent' | 'copied' | 'present' | 'completed' | 'refused'
 
 export type Fate = {
   readonly fate: FateName;
-  /** The counterpart that was there before us; `''` when there was none. */
+  /** The counterpart that existed before the copy; `''` if there was none. */
   readonly destinationId: string;
   /** Parts that stayed out of it. */
   readonly stays: readonly Part[];
 };
 
 export type Settled = {
-  /** The contact's, or the `id` of what could not be read. */
+  /** The contact's UID, or the `id` of a reading that failed. */
   readonly uid: string;
   readonly fate: Exclude<FateName, 'intent'>;
   /** For the subscriber; may be empty. */
@@ -26,7 +26,7 @@ export type Settled = {
   readonly stays?: readonly Part[];
 };
 
-/** The memory of a copy of contacts, by the contacts' UIDs. What a call has answered is on disk. */
+/** What a copy remembers of each contact, by UID. A call returns once its writes are durable. */
 export type ContactFates = {
   all(): Promise<ReadonlyMap<string, Fate>>;
   intend(contacts: readonly { readonly uid: string; readonly destinationId: string }[]): Promise<void>;

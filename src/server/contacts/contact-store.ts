@@ -2,52 +2,52 @@ import type { Contact } from '../../contract/contact.ts';
 import type { Skipped } from '../../contract/calls/status.ts';
 import type { Part } from './parts.ts';
 
-/** What a skipped contact's `mailbox` says: contacts lie in no mailbox. */
+/** The `mailbox` of a skipped contact, as contacts are in no mailbox. */
 export const CONTACTS_MAILBOX = 'Contacts';
 
-/** A group or list of the source. */
+/** A group or list at the source. */
 export type ContactGroup = {
   readonly uid: string;
   readonly name: string;
   readonly notes: string;
-  /** The UIDs of its members that are contacts of the source. */
+  /** UIDs of the members that are contacts at the source. */
   readonly members: readonly string[];
-  /** Members that no card of the source describes. */
+  /** Members without a card at the source. */
   readonly strangers: number;
   readonly vcard: string;
 };
 
 export type Reading =
   | { readonly kind: 'contact'; readonly contact: Contact }
-  /** `id` is the same in every run; `raw` is what could not be read, as the source has it. */
+  /** `id` is stable across runs; `raw` is the text that could not be read. */
   | { readonly kind: 'skipped'; readonly skipped: Skipped; readonly id: string; readonly raw?: string }
-  /** After the contacts: each contact names its groups itself. */
+  /** Follows the contacts, each of which names its groups itself. */
   | { readonly kind: 'group'; readonly group: ContactGroup };
 
-/** What a source holds, before its contacts are read: how many, and under which UIDs. */
+/** What a source holds, known before its contacts are read: how many, and their UIDs. */
 export type Survey = { readonly total: number; readonly uids: ReadonlySet<string> };
 
-/** Reads an address book without changing it. Every contact has a `uid` that is its own, and the same in every run. */
+/** Reads an address book without changing it. Every contact has a unique `uid` that is stable across runs. */
 export type ContactReader = {
   /** @throws {ContactStoreError} as do all calls here */
   survey(signal: AbortSignal): Promise<Survey>;
-  /** As many readings as `survey` counted, unless the source changes meanwhile. */
+  /** As many readings as `survey` counted, unless the source changes in the meantime. */
   contacts(signal: AbortSignal): AsyncIterable<Reading>;
 };
 
-/** A contact that the destination holds already. */
+/** A contact that the destination already holds. */
 export type ExistingContact = {
-  /** How the destination names it. */
+  /** The destination's identifier. */
   readonly id: string;
-  /** The `uid` of the source's contact that it was written for; `''` when it did not come by us. */
+  /** The `uid` of the source contact that it was written for; `''` if we did not write it. */
   readonly uid: string;
-  /** As far as the destination has fields for it; without `uid`, `vcard` and the photo's octets. */
+  /** As far as the destination's fields go; without `uid`, `vcard` and the photo's octets. */
   readonly contact: Contact;
-  /** `undefined` where only a further call can tell. */
+  /** `undefined` if it takes another call to find out. */
   readonly hasPhoto?: boolean;
 };
 
-/** What happened to one contact. `notes` tell the subscriber what the destination could not take; `stays`: such parts. */
+/** The outcome of one contact. `notes` tell the subscriber what the destination could not store; `stays` are those parts. */
 export type WriteResult =
   | { readonly outcome: 'written'; readonly notes: readonly string[]; readonly stays: readonly Part[] }
   | { readonly outcome: 'skipped'; readonly reason: string };
@@ -60,21 +60,21 @@ export type FillResult =
   | { readonly outcome: 'filled' | 'whole'; readonly stays: readonly Part[]; readonly notes: readonly string[] }
   | { readonly outcome: 'gone' };
 
-/** Writes into one account. No call matches: `copyContacts` has done so. */
+/** Writes to one account. Matching is up to the caller, `copyContacts`. */
 export type ContactWriter = {
   /** How many contacts `write` takes at once. */
   readonly batchSize: number;
   existing(signal: AbortSignal): AsyncIterable<ExistingContact>;
-  /** The notes that `write` gives by the nature of a contact alone: for one that was written, and whose answer was lost. */
+  /** The notes that `write` would give, derived from the contact alone, for when it was written and the answer lost. */
   notesOn(contact: Contact): readonly string[];
-  /** One result for each contact, in their order. */
+  /** One result for each contact, in the same order. */
   write(contacts: readonly Contact[], signal: AbortSignal): Promise<readonly WriteResult[]>;
   /**
    * Adds what a contact that is there lacks of ours, and overwrites nothing, not even what somebody changes at the same
    * time: the destination is asked to refuse that, and read again.
    */
   fill(existing: ExistingContact, contact: Contact, signal: AbortSignal): Promise<FillResult>;
-  /** Makes a group that no contact has made by naming it. Gives notes as `write` does. Can be repeated. */
+  /** Creates a group that no contact has created by naming it. Returns notes as `write` does. Can be repeated. */
   group(group: ContactGroup, signal: AbortSignal): Promise<readonly string[]>;
 };
 
@@ -87,11 +87,11 @@ export type ContactCredentials =
   | { readonly email: string; readonly accessToken: (options?: { renew: boolean }) => Promise<string> };
 
 /**
- * - `authentication`: the store refuses the credentials; nothing helps but new ones.
- * - `unavailable`: it did not answer, or was too busy for too long; what was asked may or may not be done. Try again later.
- * - `full`: the account has no room for more; its owner has to make some.
- * - `refused`: it understood and said no.
- * - `unexpected`: its answer makes no sense, or is over a limit.
+ * - `authentication`: the store refuses the credentials; only new ones will help.
+ * - `unavailable`: it did not answer, or was busy for too long. The request may have been executed. Try again later.
+ * - `full`: the account is full; its owner has to make room.
+ * - `refused`: it understood the request and declined.
+ * - `unexpected`: its answer is invalid, or exceeds a limit.
  */
 export type ContactStoreFault = 'authentication' | 'unavailable' | 'full' | 'refused' | 'unexpected';
 
@@ -100,12 +100,12 @@ type Particulars = {
   readonly status?: number;
   /** The store's own word for it, such as `rateLimitExceeded`. */
   readonly reason?: string;
-  /** How long it asked to be left alone, in milliseconds. */
+  /** The pause it asked for, in milliseconds. */
   readonly pause?: number;
   readonly cause?: unknown;
 };
 
-/** A whole call failed. `message` names host, status and reason at most, never an address, a contact or a secret. */
+/** A call failed. `message` names at most host, status and reason, never an address, a contact or a secret. */
 export class ContactStoreError extends Error {
   override name = 'ContactStoreError';
   readonly fault: ContactStoreFault;
@@ -114,7 +114,7 @@ export class ContactStoreError extends Error {
   readonly status: number | undefined;
   readonly reason: string | undefined;
   readonly pause: number | undefined;
-  /** Which of a transfer's accounts it was, noted by who opened it. */
+  /** Which of the transfer's accounts it was, set by whoever opened the store. */
   account: 'source' | 'destination' | undefined;
 
   constructor(fault: ContactStoreFault, message: string, particulars: Particulars = {}) {
@@ -127,7 +127,7 @@ export class ContactStoreError extends Error {
   }
 }
 
-/** A 5xx after all tries that is not about being busy: it is about the one thing that was asked for. */
+/** A 5xx on every attempt that does not mean busy: the cause is the one item requested. */
 export function isOfOne({ fault, status }: ContactStoreError): boolean {
   return fault === 'unavailable' && status !== undefined && status !== 429 && status !== 503;
 }

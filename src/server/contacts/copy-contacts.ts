@@ -18,15 +18,15 @@ import { refusedNote } from './remarks.ts';
 import { displayNameOf } from './vcard/read-vcard.ts';
 import type { Sleep } from './web.ts';
 
-/** How often a batch is compared with the destination and written again, when nobody knows what became of it. */
+/** How often a batch with an unknown outcome is compared with the destination and written again. */
 const BATCH_TRIES = 3;
-/** Before a destination is asked what became of a batch, in milliseconds: some show it only after a moment. */
+/** Pause before asking a destination for the outcome of a batch, in milliseconds: some show it only after a moment. */
 const LOOK_AFTER = 2_000;
 
-/** A batch is written when its cards have this length together, full or not: photos would fill the memory. */
+/** A batch is written early once its cards have this total length: photos would fill the memory. */
 const BATCH_LENGTH = 16 * 1024 * 1024;
 
-/** `done` counts every contact whose fate is settled; it never falls, and ends at `total`. */
+/** `done` counts contacts whose fate is settled; it never decreases, and ends at `total`. */
 type ContactProgress = { readonly total: number; readonly done: number };
 
 export type ContactCopy = {
@@ -89,7 +89,7 @@ class Run {
   readonly #settled = new Set<string>();
   readonly expectations = new Expectations();
   #batch: Contact[] = [];
-  /** While it took others. */
+  /** While it accepted others. */
   readonly #failing: Failing[] = [];
   #failedLast = false;
   #hasWritten = false;
@@ -107,7 +107,7 @@ class Run {
     this.#sourceUids = sourceUids;
     this.#known = known;
     for (const [uid, { fate }] of known) if (fate !== 'intent') this.#settled.add(uid);
-    // Theirs before anybody else is matched with them.
+    // Before any other contact can be matched with these.
     for (const { destinationId } of known.values()) if (destinationId !== '') index.claimById(destinationId);
     this.#tell();
   }
@@ -142,7 +142,7 @@ class Run {
     await this.#write(batch);
   }
 
-  /** When nothing at all was written, it is no contact's fault, and the next run tries them again. */
+  /** If nothing at all was written, no contact is to blame, and the next run tries them again. */
   async settleFailing(): Promise<void> {
     for (const { contact, error, there } of this.#failing) {
       if (!this.#hasWritten) throw error;
@@ -151,7 +151,7 @@ class Run {
     }
   }
 
-  /** A remark on a group has no contact to count. */
+  /** A remark about a group; it counts for no contact. */
   async group(group: Parameters<ContactWriter['group']>[0]): Promise<void> {
     await this.flush();
     if (this.#known.has(`group ${group.uid}`)) return;
@@ -166,13 +166,13 @@ class Run {
     this.#tell();
   }
 
-  /** The source may have changed since it was counted; `total` then follows what was read. */
+  /** The source may have changed since the survey; `total` is then adjusted to what was read. */
   finish(): void {
     const done = this.#settled.size;
     this.#copy.onProgress?.({ total: done, done });
   }
 
-  /** Somebody changed it at the source while it was read: what it has now is added to what was brought. */
+  /** It was changed at the source while being read: what is new is added to the copy. */
   async #changed(contact: Contact): Promise<void> {
     const { writer, signal } = this.#copy;
     await this.flush();
@@ -181,7 +181,7 @@ class Run {
     if (existing !== null) await writer.fill(existing, contact, signal);
   }
 
-  /** Written by a run that was stopped before it could say so; its photo may be missing. `false`: it is gone. */
+  /** Written by a run that was stopped before noting it; the photo may be missing. `false`: it was deleted. */
   async #written(contact: Contact, existing: ExistingContact): Promise<boolean> {
     const { writer } = this.#copy;
     const result = await this.#filled(contact, { existing, fate: 'copied' });
@@ -204,7 +204,7 @@ class Run {
     await this.#note(contact, isFilled ? 'completed' : 'present', existing.id, result.stays, [...result.notes]);
   }
 
-  /** Null where the destination fails at it, and what else is done decides what becomes of it. */
+  /** `null` if the destination fails at this contact; how the others fare then decides its fate. */
   async #filled(contact: Contact, there: NonNullable<Failing['there']>): Promise<FillResult | null> {
     const { writer, signal } = this.#copy;
     try {
@@ -228,9 +228,9 @@ class Run {
         const isOver = attempt >= BATCH_TRIES;
         if (isOver && !isOfOne(error)) throw error;
         if (error.fault !== 'unavailable' && error.fault !== 'refused') throw error;
-        // Who asks to be left alone is asked by the next run, which looks as well.
+        // A destination that asks for a pause is left to the next run, which also looks first.
         if (error.pause !== undefined) throw error;
-        // Nobody knows which of them arrived: ask, so that none is written twice.
+        // It is unknown which of them arrived: look, so that none is written twice.
         if (error.fault === 'unavailable') await sleep(LOOK_AFTER * attempt, signal);
         const index = await indexOf(writer, this.#sourceUids, signal);
         const missing: Contact[] = [];
@@ -263,7 +263,7 @@ class Run {
     await this.#write(batch.slice(middle));
   }
 
-  /** A second failure with nothing written between them is about the destination. */
+  /** Two failures with nothing written in between are the destination's. */
   #failed(failing: Failing): void {
     if (this.#failedLast) throw failing.error;
     this.#failedLast = true;

@@ -17,7 +17,7 @@ type Change = {
   stays: readonly string[];
 };
 
-/** The fates of a transfer's contacts, in the database: its only writer. Writes throw {@link LeaseLost}. */
+/** The fates of a transfer's contacts. Nothing else writes this table. Writes throw {@link LeaseLost}. */
 export function openContactFates(sql: Sql, { transferId, epoch }: Lease): ContactFates {
   const write = async (changes: readonly Change[]): Promise<void> => {
     if (changes.length === 0) return;
@@ -84,7 +84,7 @@ export function openContactFates(sql: Sql, { transferId, epoch }: Lease): Contac
   };
 }
 
-/** Contacts by what became of them; `null` when the transfer has brought none. The five add up to those that are done. */
+/** Contacts counted by outcome; `null` if the transfer has none. The five counts add up to the contacts done. */
 export async function contactCounts(sql: Sql, transferId: string): Promise<ContactCounts | null> {
   const [row] = await sql.query<ContactCounts & { all: number }>(
     `select count(*)::integer as all,
@@ -101,7 +101,7 @@ export async function contactCounts(sql: Sql, transferId: string): Promise<Conta
   return counts;
 }
 
-/** What there is to say of single contacts: of those that were not copied, or of all the others. */
+/** Remarks about individual contacts: those that were not copied, or all the others. */
 export async function contactRemarks(
   sql: Sql,
   transferId: string,

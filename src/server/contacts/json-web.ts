@@ -7,7 +7,7 @@ export type JsonRequest = Pick<WebRequest, 'method' | 'url' | 'repeatable' | 'he
 /** `reason`: the store's own word for a refusal. */
 export type JsonAnswer = { readonly status: number; readonly json: unknown; readonly reason?: string };
 
-/** JSON over `Web`. Statuses that `Web.ask` leaves to its caller come back, so look at `status`. */
+/** JSON over `Web`. Statuses that `Web.ask` leaves to its caller are returned, so check `status`. */
 export async function askJson(web: Web, { json, ...request }: JsonRequest, signal: AbortSignal): Promise<JsonAnswer> {
   const body =
     json === undefined
@@ -19,7 +19,7 @@ export async function askJson(web: Web, { json, ...request }: JsonRequest, signa
 }
 
 /**
- * The answer of a call that has to succeed, as its schema has it.
+ * The answer of a call that must succeed, parsed by its schema.
  * @throws {ContactStoreError} `authentication` (403: a scope is missing), `refused`, `unexpected`
  */
 export async function getJson<const Schema extends v.GenericSchema>(
@@ -33,18 +33,18 @@ export async function getJson<const Schema extends v.GenericSchema>(
   return fitting(web, schema, answer.json);
 }
 
-/** What an answer that is no success means for the contacts; a quota is told apart before. */
+/** What an unsuccessful answer means for the contacts. Quota errors have been recognised before this. */
 export function refusalOf(web: Web, { status, reason }: JsonAnswer): ContactStoreError {
   const { host } = web.base;
   const said = { host, status, ...(reason === undefined ? {} : { reason }) };
   const words = reason === undefined ? `${status}` : `${status} ${reason}`;
-  // What is no quota is a permission: `Refusals` has told them apart.
+  // A missing permission: `Refusals` has already singled out quotas.
   if (status === 403)
     return new ContactStoreError('authentication', `${host} does not allow access to contacts (${words})`, said);
   return new ContactStoreError('refused', `${host} answers ${words}`, said);
 }
 
-/** A code as APIs give them; anything else could be a sentence about somebody. */
+/** The form of an API's error codes; any other text could contain personal data. */
 const Reason = v.pipe(v.string(), v.regex(/^[\w.-]{1,64}$/));
 /** The error bodies of Google (`errors[].reason`, `details[].reason`, `status`) and of Microsoft (`code`). */
 const ErrorBody = v.object({
@@ -58,7 +58,7 @@ const ErrorBody = v.object({
 
 /**
  * Refusals of an API that names its reason in a JSON body.
- * @param busy reasons that pass; @param full reasons that pass only when its owner has made room
+ * @param busy temporary reasons; @param full reasons that hold until the owner has made room
  */
 export function jsonRefusals(busy: ReadonlySet<string>, full: ReadonlySet<string>): Refusals {
   return {
@@ -92,7 +92,7 @@ export function fitting<const Schema extends v.GenericSchema>(
 const PAGES_AT_MOST = 10_000;
 
 /**
- * The pages of a listing, each asked for where the one before it says.
+ * The pages of a listing, each requested from the address that the previous one gives.
  * @param next the address of the page after; `null` after the last
  * @throws {ContactStoreError} `unexpected` when it leads back to a page that was there, or has no end
  */
@@ -119,11 +119,11 @@ export function below(web: Web, path: string): URL {
   return new URL(`${withoutEnd(web.base.href, '/')}/${path}`);
 }
 
-/** Values in one answer: its schema looks at each of them in one go. A thousand contacts have a fifth of that. */
+/** Most values in one answer, as its schema checks them all synchronously. A thousand contacts have a fifth of that. */
 export const VALUES_AT_MOST = 500_000;
 const [COMMA, BRACKET, BRACE, QUOTE, BACKSLASH] = [0x2c, 0x5b, 0x7b, 0x22, 0x5c];
 
-/** Each value has one of these signs before or in it. */
+/** Every value is preceded by one of these characters, or contains one. */
 function isEndless(body: Buffer): boolean {
   let [signs, isInText] = [0, false];
   for (let at = 0; at < body.length && signs <= VALUES_AT_MOST; at += 1) {
@@ -135,7 +135,7 @@ function isEndless(body: Buffer): boolean {
   return signs > VALUES_AT_MOST;
 }
 
-/** `undefined` for what is no JSON, or too much of it. */
+/** `undefined` if it is not JSON, or too large. */
 function parsed({ body }: WebAnswer): unknown {
   if (isEndless(body)) return undefined;
   try {

@@ -1,11 +1,11 @@
 import type { PostalAddress } from '../../contract/contact.ts';
 
-/** Forms by which two spellings of one value are known to be the same; `''` for what says nothing. */
+/** Normal forms in which two spellings of a value are equal; `''` if it carries no information. */
 export function textKey(text: string): string {
   return text.normalize('NFKC').replaceAll(/\s+/g, ' ').trim().toLowerCase();
 }
 
-/** The words of a text in no order, so that `Doe, Jane` is `Jane Doe`. */
+/** The words of a text; callers sort them, so that `Doe, Jane` equals `Jane Doe`. */
 export function wordsOf(text: string): string[] {
   return (
     text
@@ -21,7 +21,7 @@ export function nameKey(name: string): string {
 
 const FEWEST_DIGITS = 5;
 
-/** The last ten digits, which a number has with and without its country code; the text where letters are dialled. */
+/** The last ten digits, which are the same with and without the country code; the text if it contains letters. */
 export function phoneKey(phone: string): string {
   const digits = phone.normalize('NFKC').replaceAll(/\D/g, '');
   if (digits.length < FEWEST_DIGITS) return digits === '' || /\p{L}/u.test(phone) ? textKey(phone) : digits;

@@ -37,7 +37,7 @@ export class MatchIndex {
   }
 
   add(existing: ExistingContact): void {
-    // A listing shows one twice when others come or go between its pages.
+    // A listing repeats a contact if others are added or deleted between its pages.
     if (this.#byId.has(existing.id)) return;
     const entry: Entry = { existing, ...keysOf({ ...existing.contact, uid: existing.uid }) };
     this.#byId.set(existing.id, entry);
@@ -50,7 +50,7 @@ export class MatchIndex {
     for (const name of entry.names) push(this.#byName, name, entry);
   }
 
-  /** Gives one that is there to a contact that had it in an earlier run; `null` when it is there no more. */
+  /** Assigns an entry to the contact that had it in an earlier run; `null` if it no longer exists. */
   claimById(id: string): ExistingContact | null {
     const entry = this.#byId.get(id);
     if (entry === undefined) return null;
@@ -58,12 +58,12 @@ export class MatchIndex {
     return entry.existing;
   }
 
-  /** The one that was written for a contact; `null` when there is none. */
+  /** The entry that was written for a contact, if any. */
   ofUid(uid: string): ExistingContact | null {
     return this.#byUid.get(uid)?.existing ?? null;
   }
 
-  /** The counterpart, which no other contact gets after this; `null` when there is none. */
+  /** A contact's counterpart, if any; no other contact can claim it afterwards. */
   claim(contact: Contact): Match | null {
     const own = this.#byUid.get(contact.uid);
     if (own !== undefined) return { existing: own.existing, by: 'uid' };
@@ -85,7 +85,7 @@ export class MatchIndex {
   }
 }
 
-/** How much two have in common; 0: not the same contact. */
+/** How much two contacts have in common; 0 if they are not the same. */
 function likenessOf(a: Keys, b: Keys): number {
   const names = common(a.names, b.names);
   const emails = common(a.emails, b.emails);
@@ -112,7 +112,7 @@ function keysOf(contact: Contact): Keys {
   ];
   return {
     uid: contact.uid,
-    // Some programs put the address in the place of a name that isn't there.
+    // Some programs use the address as the name if there is none.
     names: present(names.filter((name) => !emails.has(textKey(name))).map(nameKey)),
     emails,
     phones: present(contact.phones.map(({ value }) => phoneKey(value))),

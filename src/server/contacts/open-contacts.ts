@@ -12,7 +12,7 @@ export type ContactAccess = {
   readonly settings: Settings;
   readonly credentials: ContactCredentials;
   readonly sleep?: Sleep;
-  /** Told of every request that fails, those that are repeated included. */
+  /** Called for every failed request, including those that are retried. */
   readonly onFailure?: (failure: WebFailure) => void;
 };
 
@@ -66,7 +66,7 @@ function destinationOf(writer: ContactWriter): ContactWriter {
   };
 }
 
-/** All that is there is kept in memory while a copy runs. */
+/** Everything the destination holds is kept in memory while a copy runs. */
 const CONTACTS_AT_MOST = 100_000;
 
 async function* bounded<Item>(items: AsyncIterable<Item>): AsyncIterable<Item> {

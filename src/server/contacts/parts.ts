@@ -1,7 +1,7 @@
 import type { Contact, Labelled, Organization, PostalAddress } from '../../contract/contact.ts';
 import { addressKey, nameKey, phoneKey, textKey, websiteKey, wordsOf } from './keys.ts';
 
-/** What a contact is made of, and how a subscriber is told of it. */
+/** The parts of a contact, named as in texts to the subscriber. */
 export const PART_WORDS = {
   name: 'parts of the name',
   'display name': 'display name',
@@ -99,7 +99,7 @@ export function itemsOf(contact: Contact): Item[] {
   ];
 }
 
-/** A contact's items by what they are: the first of those that are alike. */
+/** A contact's items; of equal ones, only the first. */
 export class ItemIndex {
   readonly #items = new Map<string, Item>();
 
@@ -119,7 +119,7 @@ export class ItemIndex {
 
 const MONTH_AND_DAY = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', timeZone: 'UTC' });
 
-/** A day without a year as people write it; a whole date stays `YYYY-MM-DD`, which nobody takes for another. */
+/** A day without a year in the usual US form; a full date stays `YYYY-MM-DD`, which is unambiguous. */
 export function dayInWords(day: string): string {
   // 2000 has every day.
   return day.startsWith('--') ? MONTH_AND_DAY.format(new Date(`2000${day.slice(1)}T00:00:00Z`)) : day;
@@ -137,7 +137,7 @@ function jobOf({ name, department, title }: Organization): string {
   return [title, department, name].filter((part) => part !== '').join(', ');
 }
 
-/** An address in the order of an envelope. */
+/** An address in the order used on an envelope. */
 export function envelopeOf(address: PostalAddress): string {
   const { poBox, extended, street, city, region, postalCode, country } = address;
   const place = [city, region, postalCode].filter((part) => part !== '').join(' ');
@@ -165,7 +165,7 @@ export function hasOwnDisplayName(contact: Contact): boolean {
   return words.size > 0 || !others.some((other) => textKey(other) === key);
 }
 
-/** How a value stands in the notes: `Birthday: 1950`. */
+/** A value as written in the notes: `Birthday: 1950`. */
 export function noteLine({ part, label, value }: Item): string {
   if (part === 'address')
     return `Address${label === '' ? '' : ` (${label})`}: ${value.replaceAll(/\r\n|\r|\n/g, ', ')}`;

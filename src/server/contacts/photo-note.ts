@@ -3,12 +3,12 @@ import type { Part } from './parts.ts';
 
 export const PHOTO_NOT_TAKEN = 'The photo was not accepted there.';
 
-/** @param notes what `putPhoto` gave */
+/** @param notes as returned by `putPhoto` */
 export function staysOf(notes: readonly string[]): Part[] {
   return notes.length === 0 ? [] : ['photo'];
 }
 
-/** Puts a photo, and says so when the store does not want it: a photo alone never keeps a whole copy from its end. */
+/** Stores a photo, and notes if it is refused: a photo must not keep a copy from completing. */
 export async function putPhoto(put: () => Promise<{ readonly status: number }>): Promise<string[]> {
   const status = await put().then(
     (answer) => answer.status,

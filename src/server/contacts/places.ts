@@ -1,7 +1,7 @@
 import type { Contact } from '../../contract/contact.ts';
 import { itemsOf, nameWords, type Item, type Part } from './parts.ts';
 
-/** Destinations that have fields of their own; a vCard holds everything. */
+/** Destinations with their own set of fields; a vCard can hold everything. */
 export type Destination = 'google' | 'microsoft' | 'google.csv' | 'outlook.csv' | 'outlook-com.csv';
 
 /** The field or columns, and how many values they take; `notes`: the notes, in readable form. */
@@ -189,7 +189,7 @@ export function placed(contact: Contact, destination: Destination): { readonly f
   const taken = new Map<Part, number>();
   const isAllThereIs = nameWords(contact).size === 0;
   const left = itemsOf(contact).filter((item) => {
-    // Without pieces the display name is the name.
+    // Without name components, the display name is the name.
     if (item.part === 'display name' && isAllThereIs) return false;
     const before = taken.get(item.part) ?? 0;
     taken.set(item.part, before + 1);

@@ -1,7 +1,7 @@
 import { partsInWords, type Part } from './parts.ts';
 import type { Spill } from './spill.ts';
 
-/** What a destination did with values that it has no field for, in words for the subscriber and without the values. */
+/** Tells the subscriber what a destination did with values it has no field for, without naming the values. */
 export function spillNotes({ moved, lost }: Spill): string[] {
   return [
     ...(moved.size === 0 ? [] : [`Now in the notes there: ${partsInWords(moved)}.`]),
@@ -9,12 +9,12 @@ export function spillNotes({ moved, lost }: Spill): string[] {
   ];
 }
 
-/** Parts that stay out of a contact that was there, because something else stands in their place. */
+/** Parts that were not added to an existing contact, because it has something else there. */
 export function stayNote(stays: readonly Part[]): string[] {
   return stays.length === 0 ? [] : [`Not added, because something else is there: ${partsInWords(stays)}.`];
 }
 
-/** What was to be added to a contact that was there, and was refused as a whole. */
+/** Additions to an existing contact that the destination refused altogether. */
 export function refusedNote(status: number): string {
   return `Your new address book refused to add details to this contact (${status}).`;
 }

@@ -1,6 +1,6 @@
 import { noteLine, type Item, type Part } from './parts.ts';
 
-/** Values that found no place of their own; they go below the notes, in readable form. */
+/** Values without a field of their own, which are appended to the notes in readable form. */
 export class Spill {
   readonly #lines: string[] = [];
   readonly #moved = new Set<Part>();
@@ -20,17 +20,17 @@ export class Spill {
     return this.#lines;
   }
 
-  /** Parts that stand in the notes now. */
+  /** Parts that were moved to the notes. */
   get moved(): ReadonlySet<Part> {
     return this.#moved;
   }
 
-  /** What no text can hold, such as a sound, by its name. */
+  /** Names of parts that can't be written as text, such as a sound. */
   get lost(): ReadonlySet<string> {
     return this.#lost;
   }
 
-  /** The notes with the values below them. */
+  /** The notes, followed by these values. */
   below(notes: string, heading = ''): string {
     if (this.#lines.length === 0) return notes;
     const above = notes === '' ? [] : heading === '' ? [notes] : [notes, ''];

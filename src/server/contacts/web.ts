@@ -2,21 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AnswerTooLong, octetsOf } from '../network/octets-of.ts';
 import { ContactStoreError, type ContactCredentials, type ContactStoreFault } from './contact-store.ts';
 
-/** One request and its answer, whole, in milliseconds. */
+/** For one request and its complete answer, in milliseconds. */
 const REQUEST_TIMEOUT = 60_000;
 /** The largest answer that is read, in octets. */
 export const ANSWER_OCTETS = 64 * 1024 * 1024;
 const REDIRECTS_AT_MOST = 5;
-/** How often a request is made before the store counts as unavailable. */
+/** Attempts at a request before the store counts as unavailable. */
 export const TRIES = 6;
 /** The first pause without a `Retry-After`, doubled each time, in milliseconds. */
 const FIRST_PAUSE = 1_000;
-/** A longer one is left to the caller, who has other things to do meanwhile. */
+/** Longer pauses are left to the caller, which can do other work in the meantime. */
 const LONGEST_PAUSE = 120_000;
-/** `Retry-After` is not believed beyond a day. */
+/** A `Retry-After` of more than a day is cut to a day. */
 const DAY = 86_400_000;
 
-/** Waits; tests pass one that only writes down how long. */
+/** Waits; tests pass one that only records how long. */
 export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 const sleepForReal: Sleep = async (milliseconds, signal) => {
   await delay(milliseconds, undefined, { signal });
@@ -27,12 +27,12 @@ export type WebRequest = {
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Whether it may be repeated when nobody knows if the first one was carried out. */
+  /** Whether it may be repeated when the outcome of the first attempt is unknown. */
   readonly repeatable: boolean;
   /** The largest answer to read, in octets; `ANSWER_OCTETS` by default. */
   readonly limit?: number;
 };
-/** What went wrong with a request, without a person in it. */
+/** What went wrong with a request. Contains no personal data. */
 export type WebFailure = {
   readonly host: string;
   readonly method: string;
@@ -43,16 +43,16 @@ export type WebFailure = {
 };
 export type WebAnswer = { readonly status: number; readonly headers: Headers; readonly body: Buffer };
 
-/** An answer is longer than its limit; the rest of it was not read. */
+/** The answer exceeded its limit; the rest was not read. */
 export class AnswerTooLarge extends ContactStoreError {
   override name = 'AnswerTooLarge';
 }
 
-/** How a store says, by its answer, why it refuses. */
+/** How a store's answer gives its reason for refusing. */
 export type Refusals = {
   /** The store's own word, such as `rateLimitExceeded`; `undefined` when it gives none. */
   readonly reasonOf: (answer: WebAnswer) => string | undefined;
-  /** `busy`: it takes the request later; `full`: only when its owner has made room. */
+  /** `busy`: the same request may succeed later; `full`: only after the owner has made room. */
   readonly kindOf: (answer: WebAnswer, reason: string | undefined) => 'busy' | 'full' | null;
 };
 
@@ -61,7 +61,7 @@ const PLAIN_REFUSALS: Refusals = {
   kindOf: ({ status }) => (status === 507 ? 'full' : null),
 };
 
-/** HTTP to one origin: nothing is ever sent elsewhere, whatever a redirect or an answer says. */
+/** HTTP to a single origin: nothing is ever sent anywhere else, whatever a redirect or an answer says. */
 export class Web {
   readonly base: URL;
   readonly #credentials: ContactCredentials;
@@ -71,8 +71,8 @@ export class Web {
   readonly #onFailure: (failure: WebFailure) => void;
 
   /**
-   * @param base a setting of the operator, so its host may be private
-   * @param plainHosts those that may be spoken to without TLS, as `TRUSTED_MAIL_HOSTS`
+   * @param base an operator's setting, so its host may be private
+   * @param plainHosts hosts that may be reached without TLS, as in `TRUSTED_MAIL_HOSTS`
    */
   constructor(
     base: URL,
@@ -96,7 +96,7 @@ export class Web {
     this.#onFailure = options.onFailure ?? (() => {});
   }
 
-  /** An address of an answer, as long as it is of our origin. */
+  /** An address found in an answer, if it has our origin. */
   resolve(href: string, from: URL = this.base): URL {
     const url = URL.parse(href, from);
     if (url === null || url.origin !== this.base.origin || url.username !== '' || url.password !== '')
@@ -151,7 +151,7 @@ export class Web {
     return kind === 'busy' || status === 429 || status === 503;
   }
 
-  /** What the store's answer says of why it refuses, for errors and the log. */
+  /** The store's reason for refusing, for errors and the log. */
   reasonOf(answer: WebAnswer): string | undefined {
     return this.#refusals.reasonOf(answer);
   }

@@ -22,7 +22,7 @@ const REASONS: Record<CardFault, string> = {
   empty: 'This contact card is empty.',
 };
 
-/** How often a book is listed again after it was read, for what has changed meanwhile. */
+/** How often a book is listed again after it was read, to pick up changes made in the meantime. */
 const LOOKS_AGAIN = 3;
 
 type ListedBook = Book & { readonly cards: readonly ListedCard[] };
@@ -34,7 +34,7 @@ type Known = {
   readonly joined: ReadonlyMap<string, ReadonlySet<string>>;
 };
 
-/** Reads all address books of an account. Twice, as groups may come after their members; one batch is in memory at a time. */
+/** Reads all address books of an account: twice, as groups may follow their members. Only one batch is in memory. */
 export function cardDavReader(dav: Dav): ContactReader {
   let known: Known | undefined;
   const look = async (signal: AbortSignal) => (known ??= await lookThrough(dav, signal));
@@ -92,7 +92,7 @@ async function lookThrough(dav: Dav, signal: AbortSignal): Promise<Known> {
   return { books, groups, joined, survey: { total: uids.size + faults, uids } };
 }
 
-/** One reading of all books, and what it has read already. */
+/** One pass over all books, and what it has read so far. */
 class Pass {
   readonly #dav: Dav;
   readonly #joined: Known['joined'];
@@ -101,7 +101,7 @@ class Pass {
   readonly #seen = new Set<string>();
   readonly #etags = new Map<string, string>();
   readonly #digests = new Map<string, string>();
-  /** The UID that a card had when it was read first: changed, it is still the same contact. */
+  /** The UID that a card had when first read: a card that changes stays the same contact. */
   readonly #uidOfCard = new Map<string, string>();
   count = 0;
 
@@ -119,7 +119,7 @@ class Pass {
     const again = new Set(cards.filter(({ url }) => this.#etags.has(url.href)).map(({ url }) => url.href));
     for (const { url, etag } of cards) this.#etags.set(url.href, etag);
     for await (const card of this.#dav.fetchCards(book, urlsOf(cards), this.#signal)) {
-      // Some servers give every card another etag each time, and another moment of its last change.
+      // Some servers return a different etag and modification time for every card with each listing.
       const digest = digestOf((card.text ?? '').replaceAll(/^REV[;:].*$/gim, ''));
       if (this.#digests.get(card.url.href) === digest) continue;
       this.#digests.set(card.url.href, digest);
@@ -141,7 +141,7 @@ class Pass {
     yield { kind: 'skipped', skipped: skippedOf(fault, url), id, ...(raw === '' ? {} : { raw }) };
   }
 
-  /** A card that lies in two books is one contact. */
+  /** A card in two books is one contact. */
   async *#contact(contact: Contact, place: string, isAgain: boolean): AsyncIterable<Reading> {
     const uid = (isAgain ? this.#uidOfCard.get(place) : undefined) ?? this.#uids.uidOf(contact);
     this.#uidOfCard.set(place, uid);
@@ -152,7 +152,7 @@ class Pass {
     yield { kind: 'contact', contact: await this.#withPhoto({ ...contact, uid, groups }) };
   }
 
-  /** What lies at the legacy service ends with it, so a photo that a card only points to is taken along. */
+  /** A linked photo is downloaded, as files at the legacy service disappear with it. */
   async #withPhoto(contact: Contact): Promise<Contact> {
     const link = contact.photo === undefined ? photoLinkOf(contact.vcard) : null;
     const photo = link === null ? null : await this.#dav.file(link, this.#signal);
@@ -170,7 +170,7 @@ function urlsOf(cards: readonly ListedCard[]): URL[] {
   return cards.map(({ url }) => url);
 }
 
-/** After each, everybody else has their turn. */
+/** Yields to the event loop after each card. */
 async function* cardsOf(stored: StoredCard): AsyncIterable<{ readonly text: string; readonly read: ReadCard }> {
   if (stored.text === null) yield { text: '', read: { kind: 'fault', fault: stored.fault } };
   else
@@ -208,14 +208,14 @@ function fileNameOf({ pathname }: URL): string {
   return decoded(pathname.split('/').at(-1) ?? '');
 }
 
-/** Destinations, and our table, keep UIDs in fields of their own, which have their limits. */
+/** Destinations, and our table, keep UIDs in fields of limited length. */
 const UID_LENGTH = 255;
 
 function keptUid(uid: string): string {
   return uid.length > UID_LENGTH ? derivedUid(uid) : uid.toWellFormed();
 }
 
-/** Gives every contact a UID of its own: its own one, or one made of its text when it has none or shares it with another. */
+/** Gives every contact a unique UID: its own, or one derived from its text if it has none or shares it with another. */
 class UidGiver {
   readonly #texts = new Map<string, string>();
 

@@ -16,12 +16,12 @@ import { readCard } from '../vcard/read-vcard.ts';
 import { composeVcard, fillVcard, groupVcard, writeVcard } from '../vcard/vcard-writer.ts';
 import type { Dav } from './dav.ts';
 
-/** Cards that are put at the same time. */
+/** Concurrent PUT requests. */
 const PUTS_AT_ONCE = 4;
-/** How often a card that others change at the same time is read and filled anew. */
+/** How often a card is read and filled again when somebody else changes it at the same time. */
 const FILL_TRIES = 4;
 
-/** Writes into the account's first address book, a whole card at a time. */
+/** Writes whole cards to the account's first address book. */
 export function cardDavWriter(dav: Dav): ContactWriter {
   let books: readonly URL[] | undefined;
   const look = async (signal: AbortSignal) => (books ??= (await dav.books(signal)).map(({ url }) => url));
@@ -72,7 +72,7 @@ function addressOf(book: URL, uid: string): URL {
   return new URL(`${derivedUid(uid)}.vcf`, book.pathname.endsWith('/') ? book : `${book.href}/`);
 }
 
-/** The source's own card first; the plainest one when that is refused; then without its photo. */
+/** Tries the source's own card, then one composed of plain fields, then that without its photo. */
 async function put(dav: Dav, book: URL, contact: Contact, signal: AbortSignal): Promise<WriteResult> {
   const { photo, ...plain } = contact;
   const attempts: { card: string; notes: string[] }[] = [
@@ -85,7 +85,7 @@ async function put(dav: Dav, book: URL, contact: Contact, signal: AbortSignal): 
   let refusal = 0;
   for (const { card, notes } of attempts) {
     const status = await dav.create(url, card, signal);
-    // 412: it is there from a try that we took for lost.
+    // 412: an earlier attempt that seemed lost has stored it.
     if ((status >= 200 && status < 300) || status === 412)
       return { outcome: 'written', notes, stays: notes.includes(PHOTO_NOT_TAKEN) ? ['photo'] : [] };
     refusal = status;
@@ -113,7 +113,7 @@ async function fill(dav: Dav, url: URL, contact: Contact, signal: AbortSignal): 
   };
 }
 
-/** As a card of its own, next to the categories that its members name. */
+/** As a card of its own, in addition to the categories that its members name. */
 async function putGroup(dav: Dav, book: URL, group: ContactGroup, signal: AbortSignal): Promise<string[]> {
   const status = await dav.create(addressOf(book, group.uid), groupVcard(group), signal);
   const isThere = (status >= 200 && status < 300) || status === 412 || status === 409;

@@ -5,35 +5,35 @@ import type { CardFault } from '../vcard/vcard-lines.ts';
 import { ANSWER_OCTETS, AnswerTooLarge, type Web } from '../web.ts';
 import { isWellFormed } from './well-formed.ts';
 
-/** Cards asked for in one multiget (RFC 6352 §8.7). */
+/** Cards requested in one multiget (RFC 6352 §8.7). */
 const CARDS_AT_ONCE = 50;
-/** Address books of one account, and cards of one address book, at most. */
+/** Most address books in an account, and cards in an address book. */
 const BOOKS_AT_MOST = 100;
 const CARDS_AT_MOST = 100_000;
 
-/** XML of so many octets is read in one go, and no more of it. With more in a multiget, fewer cards are asked for at once. */
+/** Most octets of XML parsed synchronously. If a multiget exceeds them, fewer cards are requested at once. */
 export const CARDS_OCTETS = 2 * 1024 * 1024;
-/** Of a list of cards so much is read in one go, in UTF-16 units. */
+/** How much of a list of cards is parsed synchronously, in UTF-16 code units. */
 const LISTED_AT_ONCE = 256 * 1024;
-/** The largest card, in octets. One that no multiget may give is asked for alone. */
+/** The largest card, in octets. One too large for a multiget is requested alone. */
 export const CARD_OCTETS = 16 * 1024 * 1024;
-/** The largest file that a card points to and that is taken, in octets. */
+/** The largest file linked by a card that is downloaded, in octets. */
 const FILE_OCTETS = 10 * 1024 * 1024;
-/** After so many files in a row that a server does not give for all tries, half a minute each, no other is asked for. */
+/** After this many failed files in a row, each of which costs half a minute of tries, no more are requested. */
 const FILES_FAILED_AT_MOST = 3;
 
-/** A multistatus that is none, or not all of one. */
+/** The answer is not a multistatus, or only part of one. */
 class AnswerUnreadable extends ContactStoreError {
   override name = 'AnswerUnreadable';
 }
 
-/** A card as the server holds it, or why it can't be had: it is larger than `CARD_OCTETS`, or the server does not give it. */
+/** A card as the server holds it, or why it can't be read: it exceeds `CARD_OCTETS`, or the server fails to return it. */
 export type StoredCard =
   | { readonly url: URL; readonly text: string }
   | { readonly url: URL; readonly text: null; readonly fault: CardFault };
 
 export type Book = { readonly url: URL; readonly name: string };
-/** A card as it is listed; another `etag` is another text. */
+/** A card as listed; its `etag` changes with its text. */
 export type ListedCard = { readonly url: URL; readonly etag: string };
 
 type DavFetch = NonNullable<Parameters<typeof propfind>[0]['fetch']>;
@@ -47,7 +47,7 @@ export class Dav {
     this.#web = web;
   }
 
-  /** From the address that was set: an address book itself, a home, or whatever leads to one (RFC 6764 §6). */
+  /** Starts at the configured address: an address book, a home set, or anything that leads to one (RFC 6764 §6). */
   async books(signal: AbortSignal): Promise<Book[]> {
     for (const start of [this.#web.base, this.#web.resolve('/.well-known/carddav')]) {
       const found = await this.#booksFrom(start, signal);
@@ -80,12 +80,12 @@ export class Dav {
     );
   }
 
-  /** The addresses of a book's cards, in the order of their names, so that every run reads alike. */
+  /** The addresses of a book's cards, sorted, so that every run reads them in the same order. */
   async cards(book: URL, signal: AbortSignal): Promise<ListedCard[]> {
     const cards: ListedCard[] = [];
     for await (const listed of this.#listed(book, signal)) {
       this.#check(listed, 'list its cards');
-      // No more than this is kept of a part: each of its answers would hold all that it was read from.
+      // Nothing else is kept: each response would retain the whole text that it was parsed from.
       for (const { href, props, status } of listed) {
         if (href === undefined || isCollection(props)) continue;
         const url = this.#web.resolve(href, book);
@@ -98,7 +98,7 @@ export class Dav {
     return cards.toSorted((a, b) => (a.url.pathname < b.url.pathname ? -1 : 1));
   }
 
-  /** In parts, after each of which everybody else has their turn. */
+  /** In parts, yielding to the event loop after each. */
   async *#listed(book: URL, signal: AbortSignal): AsyncIterable<readonly DAVResponse[]> {
     const ask = this.#fetch(signal);
     const parts: string[] = [];
@@ -122,7 +122,7 @@ export class Dav {
     }
   }
 
-  /** The cards at these addresses; those gone meanwhile are left out. */
+  /** The cards at these addresses, without those deleted in the meantime. */
   async *fetchCards(book: URL, cards: readonly URL[], signal: AbortSignal): AsyncIterable<StoredCard> {
     for (let start = 0; start < cards.length; start += CARDS_AT_ONCE)
       yield* this.#multiget(book, cards.slice(start, start + CARDS_AT_ONCE), signal);
@@ -154,7 +154,7 @@ export class Dav {
       'd:prop': { 'd:getetag': {}, 'card:address-data': {} },
       'd:href': cards.map(({ pathname, search }) => `${pathname}${search}`),
     };
-    // tsdav's own multiget fails as a whole over one card that a server does not give.
+    // tsdav's own multiget fails altogether if the server fails to return one card.
     const answers = await davRequest({
       url: book.href,
       init: {
@@ -172,7 +172,7 @@ export class Dav {
     });
   }
 
-  /** A card alone, in no XML; none when it is gone. @param fault what it has when it is not given so either */
+  /** A card by GET; none if it was deleted. @param fault its fault if that fails as well */
   async #alone(url: URL, fault: CardFault, signal: AbortSignal): Promise<StoredCard[]> {
     try {
       const card = await this.read(url, signal, CARD_OCTETS);
@@ -185,14 +185,14 @@ export class Dav {
     }
   }
 
-  /** Puts a card where none is yet; the status is the caller's to judge. */
+  /** Creates a card where there is none. The caller judges the status. */
   async create(url: URL, card: string, signal: AbortSignal): Promise<number> {
     const headers = { 'content-type': 'text/vcard; charset=utf-8', 'if-none-match': '*' };
     const { status } = await this.#web.ask({ method: 'PUT', url, headers, body: card, repeatable: true }, signal);
     return status;
   }
 
-  /** A card with what tells whether it has changed; `null` when it is gone. */
+  /** A card with its `etag`; `null` if it was deleted. */
   async read(
     url: URL,
     signal: AbortSignal,
@@ -206,15 +206,15 @@ export class Dav {
     return { text: body.toString('utf8'), etag: headers.get('etag') ?? '' };
   }
 
-  /** Puts a card in the place of the one that was read; 412 when that has changed. The status is the caller's to judge. */
+  /** Replaces the card that was read; 412 if it has changed since. The caller judges the status. */
   async replace(url: URL, card: string, etag: string, signal: AbortSignal): Promise<number> {
     const headers = { 'content-type': 'text/vcard; charset=utf-8', 'if-match': etag };
-    // Carried out twice it would answer 412 and be read again, so it may be repeated.
+    // Safe to repeat: a second execution answers 412, and the card is read again.
     const { status } = await this.#web.ask({ method: 'PUT', url, headers, body: card, repeatable: true }, signal);
     return status;
   }
 
-  /** A file of this server, such as a photo that a card only points to; `null` for any other, and when it is not given. */
+  /** A file on this server, such as a photo that a card links to; `null` for other servers, and if it can't be read. */
   async file(
     link: string,
     signal: AbortSignal,
@@ -231,7 +231,7 @@ export class Dav {
       const mediaType = (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
       return status === 200 && mediaType.startsWith('image/') && body.length > 0 ? { mediaType, bytes: body } : null;
     } catch (error) {
-      // A file alone never keeps a contact from its way.
+      // A missing file must not hold up its contact.
       if (!(error instanceof ContactStoreError) || error.fault === 'authentication') throw error;
       if (error.fault === 'unavailable') this.#filesFailed += 1;
       return null;
@@ -260,7 +260,7 @@ export class Dav {
   #check(answers: readonly DAVResponse[], what: string): void {
     const [first] = answers;
     if (answers.some(isUnreadable)) throw this.#unreadable();
-    // tsdav gives an answer that is no multistatus as a single response without properties.
+    // tsdav returns an answer that is not a multistatus as a single response without properties.
     if (first === undefined || answers.some(({ props }) => props !== undefined)) return;
     if (first.status === 207 || (first.status === 404 && first.href !== undefined)) return;
     const { host } = this.#web.base;
@@ -273,7 +273,7 @@ export class Dav {
     return async (...asked) => this.#whole(await ask(...asked));
   }
 
-  /** An answer, whose XML has an end if it is a multistatus. */
+  /** An answer. If it is a multistatus, its XML is known to be complete. */
   async #whole(answer: Response): Promise<Response> {
     if (answer.status !== 207) return answer;
     const text = await answer.text();
@@ -286,7 +286,7 @@ export class Dav {
     return new AnswerUnreadable('unexpected', `${host} answers what can not be read`, { host, status: 207 });
   }
 
-  /** Gives tsdav our own way to the network: one origin, bounded, repeated. Everything it sends only reads. */
+  /** A fetch for tsdav that stays on one origin, is bounded and retries. tsdav sends only requests that read. */
   #fetch(signal: AbortSignal, limit: number = ANSWER_OCTETS): DavFetch {
     return async (input, init) => {
       const url = this.#web.resolve(input instanceof Request ? input.url : String(input));
@@ -306,12 +306,12 @@ export class Dav {
   }
 }
 
-/** However a server spells it. */
+/** Whatever its spelling. */
 function pathOf({ pathname, search }: URL): string {
   return decoded(`${pathname}${search}`);
 }
 
-/** A path without percent signs; as it is where it is not well formed. */
+/** A path with its percent-encoding decoded; unchanged if that is malformed. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -321,14 +321,14 @@ export function decoded(text: string): string {
   }
 }
 
-/** tsdav gives what it can't read, or is another document, as if nothing were in it. */
+/** tsdav reports an unreadable or foreign document as an empty one. */
 function isUnreadable({ status, props, raw }: DAVResponse): boolean {
   if (status !== 207 || props !== undefined) return false;
   const document: unknown = raw;
   return typeof document !== 'object' || document === null || !('multistatus' in document);
 }
 
-/** The documents of some responses each that a multistatus (RFC 4918 §13) is the same as. */
+/** Splits a multistatus (RFC 4918 §13) into equivalent documents of a few responses each. */
 function* partsOf(text: string): Iterable<string> {
   const first = text.search(/<(?:[\w.-]+:)?response[\s>]/);
   const head = text.slice(0, Math.max(0, first));
@@ -366,7 +366,7 @@ function hrefOf({ props }: DAVResponse, property: string): string | null {
   return typeof first === 'string' ? first : null;
 }
 
-/** tsdav makes numbers of texts that look like numbers, and objects of CDATA. */
+/** tsdav turns texts that look like numbers into numbers, and CDATA into objects. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);

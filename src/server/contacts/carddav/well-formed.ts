@@ -1,4 +1,4 @@
-/** Elements within elements; a multistatus with contacts has a dozen. */
+/** Deepest nesting; a multistatus with contacts has a dozen levels. */
 const NESTED_AT_MOST = 100;
 const ENTITY_LENGTH = 12;
 
@@ -27,7 +27,7 @@ export function isWellFormed(text: string): boolean {
   }
 }
 
-/** Where what begins there has ended; `null` for what may not be there, and where it has no end. */
+/** The end of whatever begins here; `null` if it is not allowed here, or does not end. */
 function endOf(text: string, open: number): number | null {
   for (const [begin, end] of [
     ['<![CDATA[', ']]>'],
@@ -55,7 +55,7 @@ function endOfTag(text: string, open: number): number | null {
   }
 }
 
-/** Between elements; outside of the first there is none. */
+/** Text between elements; there is none outside the root. */
 function isText(text: string, depth: number): boolean {
   if (depth === 0) return text.trim() === '';
   for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1))

@@ -32,7 +32,7 @@ export const GOOGLE_REFUSALS = jsonRefusals(
   new Set(['MY_CONTACTS_OVERFLOW_COUNT']),
 );
 
-/** How often a contact that others change at the same time is read and filled anew. */
+/** How often a contact is read and filled again when somebody else changes it at the same time. */
 const FILL_TRIES = 4;
 
 /** `people.batchCreateContacts` takes no more. */
@@ -54,7 +54,7 @@ const Created = v.object({
     [],
   ),
 });
-/** `BatchCreateContactsErrorDetails`: which contacts made the whole batch fail, by their place in it. */
+/** `BatchCreateContactsErrorDetails`: the indexes of the contacts that made the whole batch fail. */
 const BatchError = v.object({
   error: v.object({
     details: v.array(v.looseObject({ contactErrors: v.optional(v.record(v.string(), v.unknown()), {}) })),
@@ -65,7 +65,7 @@ const BatchError = v.object({
 export function googleWriter(web: Web): ContactWriter {
   const groups = new GroupNames(web);
 
-  /** Those that Google names as the cause are skipped, and the rest is sent again: a batch is created whole or not at all. */
+  /** A batch is created as a whole or not at all: the contacts that Google blames are skipped, and the rest is sent again. */
   const create = async (
     contacts: readonly Contact[],
     signal: AbortSignal,
@@ -238,7 +238,7 @@ function googlePages<const Schema extends v.GenericSchema<unknown, { readonly ne
   return pagesOf(web, first, schema, next, signal);
 }
 
-/** By the UID that came back; by place where none did: a person that was made for another is never taken. */
+/** Matched by the UID returned, or by index if none was: a person created for another contact is never used. */
 function createdOf(
   contacts: readonly Contact[],
   { createdPeople }: v.InferOutput<typeof Created>,
@@ -260,7 +260,7 @@ function createdOf(
   return results;
 }
 
-/** What is no answer to the contact itself is asked for again. */
+/** Statuses that are not about the contact itself are asked for again. */
 function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 429;
 }
@@ -272,7 +272,7 @@ function blamedOf(contacts: readonly Contact[], json: unknown): Contact[] {
   return [...new Set(places)].flatMap((at) => contacts[at] ?? []);
 }
 
-/** The account's own groups by name; one that isn't there is made. `null`: Google does not want a group of this name. */
+/** The account's own groups by name, created if missing. `null`: Google refuses a group of this name. */
 class GroupNames {
   readonly #web: Web;
   #known: Map<string, string | null> | undefined;
@@ -282,7 +282,7 @@ class GroupNames {
     this.#web = web;
   }
 
-  /** The name of a group of the account's own. */
+  /** The name of one of the account's own groups. */
   readonly nameOf = (resource: string): string | undefined => this.#names.get(resource);
 
   async make(names: readonly string[], signal: AbortSignal): Promise<void> {

@@ -11,7 +11,7 @@ import { hasOwnDisplayName, organizationsOf } from '../parts.ts';
 import { placed } from '../places.ts';
 import { Spill } from '../spill.ts';
 
-/** Where a person of ours keeps the `uid` of the contact it was written for, in `clientData`. */
+/** The `clientData` key under which a person that we wrote keeps the `uid` of its contact. */
 const UID_KEY = 'sanBrunoTransferUid';
 
 /** The fields that are compared, and filled where they are empty. */
@@ -25,7 +25,7 @@ const many = <const Entries extends v.ObjectEntries>(entries: Entries) =>
 const date = v.optional(
   v.object({ year: v.optional(v.number(), 0), month: v.optional(v.number(), 0), day: v.optional(v.number(), 0) }),
 );
-/** Of a Person (People API v1) what is compared; entries keep whatever else they have. */
+/** The fields of a Person (People API v1) that are compared; entries keep any other properties. */
 export const Person = v.object({
   resourceName: v.pipe(v.string(), v.regex(/^people\/[\w-]{1,256}$/)),
   etag: text,
@@ -223,11 +223,11 @@ export function personOf(contact: Contact, groups: readonly string[]): { fields:
   };
 }
 
-/** Fields of which a contact has one entry, so that a missing piece goes into the one that is there. */
+/** Fields with a single entry per contact: a missing piece is added to the existing entry. */
 const SINGLETONS: ReadonlySet<Field> = new Set(['names', 'biographies', 'birthdays', 'genders'] as const);
 
 /**
- * The fields of a person with what it lacks; entries that are there stay as they are.
+ * The fields of a person with what is missing added; existing entries stay unchanged.
  * @param add `fillingFor` of this person
  */
 export function filledPerson(person: Person, add: Contact, groups: readonly string[]): PersonFields {
@@ -254,7 +254,7 @@ function oneOf(
       value: [there['value'], add['value']].filter((value) => typeof value === 'string').join('\n\n'),
     };
   if (field !== 'names') return { ...add, ...there };
-  // Google makes both of the pieces.
+  // Google derives both from the pieces.
   const { displayName: _display, displayNameLastFirst: _last, unstructuredName: _whole, ...pieces } = there;
   return { ...add, ...pieces };
 }

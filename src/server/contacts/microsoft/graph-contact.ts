@@ -6,7 +6,7 @@ import { placed } from '../places.ts';
 import { Spill } from '../spill.ts';
 import { displayNameOf } from '../vcard/read-vcard.ts';
 
-/** Outlook has room for no more. */
+/** Outlook's limit. */
 const EMAILS_AT_MOST = 3;
 const MESSENGERS_AT_MOST = 3;
 const PHONES_AT_MOST = { mobile: 1, home: 2, business: 2 } as const;
@@ -21,7 +21,7 @@ const texts = v.optional(v.nullish(v.array(v.string()), []), []);
 const address = v.optional(
   v.nullish(v.object({ street: text, city: text, state: text, postalCode: text, countryOrRegion: text })),
 );
-/** Of a contact (Graph v1.0) what is compared. */
+/** The fields of a Graph v1.0 contact that are compared. */
 export const GraphContact = v.object({
   '@odata.etag': text,
   id: v.pipe(v.string(), v.regex(/^[!-~]{1,1024}$/)),
@@ -97,7 +97,7 @@ export function existingOf(record: GraphContact): ExistingContact {
       organization: { name: record.companyName, department: record.department, title: record.jobTitle },
       role: record.profession,
       birthday: record.birthday.slice(0, 'YYYY-MM-DD'.length),
-      // As we write them: the field has no place for the service.
+      // The form in which we write them, as the field has no place for the service.
       messengers: record.imAddresses.flatMap((value) => one('', value)),
       relations: [
         ...one('spouse', record.spouseName),
@@ -111,7 +111,7 @@ export function existingOf(record: GraphContact): ExistingContact {
   };
 }
 
-/** Exchange gives the GUID back in the case it likes. */
+/** Exchange may return the GUID in another case. */
 function sameProperty(id: string): boolean {
   return id.toLowerCase() === UID_PROPERTY.toLowerCase();
 }
@@ -159,7 +159,7 @@ const NOTHING_TAKEN: Taken = {
   personalNotes: '',
 };
 
-/** A contact as Graph v1.0 creates it. What has no field of its own is written into the notes, and `spill` has it. */
+/** The body with which Graph v1.0 creates a contact. Values without a field of their own go into the notes, by `spill`. */
 export function graphContactOf(contact: Contact): { body: Record<string, unknown>; spill: Spill } {
   const { fields, spill } = fieldsOf(contact, NOTHING_TAKEN);
   const body = {
@@ -172,7 +172,7 @@ export function graphContactOf(contact: Contact): { body: Record<string, unknown
 }
 
 /**
- * The properties to set so that a contact lacks nothing; lists hold what is there as well.
+ * The properties to set so that nothing is missing from a contact. Lists include the entries it has already.
  * @param add `fillingFor` of this contact
  */
 export function filledContact(record: GraphContact, add: Contact): { body: Record<string, unknown>; spill: Spill } {
@@ -226,7 +226,7 @@ function fieldsOf(contact: Contact, taken: Taken): { fields: Record<string, unkn
       : { companyName: organization.name, department: organization.department, jobTitle: organization.title }),
     profession: fits.role,
     businessHomePage: websites.fits[0]?.value ?? '',
-    // Midday keeps the day whatever the time zone that shows it.
+    // Noon, so that it is the same day in every time zone.
     birthday: birthday === '' ? '' : `${birthday}T12:00:00Z`,
     ...joined('emailAddresses', taken.emailAddresses, emails.fits, ({ value }) => ({
       address: value,
@@ -257,7 +257,7 @@ function room<Value>(values: readonly Value[], most: number): { fits: readonly V
   return { fits: values.slice(0, places), left: values.slice(places) };
 }
 
-/** A list is set as a whole: what is there, and then what is added; nothing when nothing is. */
+/** Graph replaces lists as a whole, so the existing entries come first; empty if there is nothing to add. */
 function joined<Value>(
   field: string,
   there: readonly unknown[],
@@ -307,7 +307,7 @@ function phonesOf(phones: readonly Labelled<string>[], taken: Taken, give: Give<
   };
 }
 
-/** Numbers without a telling label go where there is most room: to home. */
+/** Numbers without a meaningful label go to home, which has the most room. */
 function placeOf(label: string): keyof typeof PHONES_AT_MOST | null {
   switch (label) {
     case 'mobile':

@@ -22,16 +22,16 @@ import { PHOTO_NOT_TAKEN, putPhoto, staysOf } from '../photo-note.ts';
 import { refusedNote, spillNotes, stayNote } from '../remarks.ts';
 import { TRIES, type Web, type WebAnswer } from '../web.ts';
 
-/** Throttling comes as 429 and 503; a mailbox without room names itself, by any status. */
+/** Throttling is 429 or 503; a full mailbox is known by its code, whatever the status. */
 export const MICROSOFT_REFUSALS = jsonRefusals(
   new Set(['ApplicationThrottled', 'ErrorServerBusy', 'TooManyRequests', 'MailboxConcurrency', 'activityLimitReached']),
   new Set(['ErrorQuotaExceeded', 'quotaLimitReached']),
 );
 
-/** How often a contact that others change at the same time is read and filled anew. */
+/** How often a contact is read and filled again when somebody else changes it at the same time. */
 const FILL_TRIES = 4;
 
-/** Requests in one `$batch`, and those that one mailbox takes at the same time. */
+/** Requests in one `$batch`, and how many a mailbox accepts concurrently. */
 const REQUESTS_PER_BATCH = 20;
 const AT_ONCE_PER_MAILBOX = 4;
 /** The largest photo that Graph takes, in octets. */
@@ -54,7 +54,7 @@ const Batch = v.object({
 });
 type Response = v.InferOutput<typeof Batch>['responses'][number];
 
-/** Writes by Microsoft Graph v1.0 into the account's default contacts folder. */
+/** Writes to the account's default contacts folder through Microsoft Graph v1.0. */
 export function microsoftWriter(web: Web): ContactWriter {
   const setPhoto = async (id: string, contact: Contact, signal: AbortSignal): Promise<string[]> => {
     if (contact.photo === undefined) return [];
@@ -141,7 +141,7 @@ export function microsoftWriter(web: Web): ContactWriter {
       }
       throw new ContactStoreError('unavailable', `${web.base.host}: a contact is being changed all the time`);
     },
-    // A category is there as soon as a contact names it.
+    // A category exists as soon as a contact names it.
     group: async (group) => notesOfGroup(group),
   };
 }
@@ -160,7 +160,7 @@ function notesOfGroup({ notes, members, strangers }: ContactGroup): string[] {
 
 const PLAIN_LABELS: ReadonlySet<string> = new Set(['', 'home', 'work', 'other']);
 
-/** Email addresses and websites have no labels there; those that their owner made up are missed. */
+/** Graph has no labels for email addresses and websites. Only labels that the owner chose are reported as missing. */
 function labelNotes({ emails, websites }: Contact): string[] {
   const isMissed = [...emails, ...websites].some(({ label }) => !PLAIN_LABELS.has(label));
   return isMissed ? ['The labels of email addresses and websites have no place there.'] : [];
@@ -175,7 +175,7 @@ async function* contacts(web: Web, signal: AbortSignal): AsyncIterable<ExistingC
   for await (const { value } of pagesOf(web, first, Page, next, signal)) yield* value.map(existingOf);
 }
 
-/** One response for each body. Those that were put off (429, 503) or never begun (424) are sent again. */
+/** One response for each body. Requests that were throttled (429, 503) or never started (424) are sent again. */
 async function create(web: Web, bodies: readonly unknown[], signal: AbortSignal): Promise<Response[]> {
   const done = new Map<string, Response>();
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
@@ -198,7 +198,7 @@ function answerOf({ status, body = null }: Response): WebAnswer {
   return { status, headers: new Headers(), body: Buffer.from(JSON.stringify(body)) };
 }
 
-/** `dependsOn` makes chains of the requests, so that Graph runs no more at once than a mailbox takes. */
+/** Chains the requests by `dependsOn`, so that Graph runs no more of them at once than a mailbox accepts. */
 async function send(
   web: Web,
   ids: readonly string[],

@@ -16,14 +16,14 @@ export type VcardVersion = '3.0' | '4.0';
 /** The lines between BEGIN and END without VERSION, in the grammar of `version`; vCard 2.1 is put into that of 3.0. */
 export type VcardLines = { readonly version: VcardVersion; readonly lines: readonly VcardLine[] };
 
-/** Why a text is no contact, by name. */
+/** Why a text is not a contact. */
 export type CardFault = 'not a vCard' | 'cut off' | 'too large' | 'empty';
 
 /** The largest card that is read, in UTF-16 code units; photos in base64 are what makes cards large. */
 const CARD_LENGTH = 16 * 1024 * 1024;
 /** Physical lines of a card of that length, when it is folded as usual. */
 const PHYSICAL_LINES_AT_MOST = 300_000;
-/** How many lines of each kind are read of one card, and how much text; no honest one comes near. */
+/** Limits on the lines of one card; no genuine card comes near them. */
 const ROOM = {
   text: { lines: 2_000, length: 1024 * 1024 },
   member: { lines: 25_000, length: 2 * 1024 * 1024 },
@@ -35,10 +35,10 @@ const VALUES_AT_MOST = 20_000;
 const HEAD_LENGTH = 16 * 1024;
 /** The longest line that is written, in octets without its CRLF (RFC 6350 §3.2). */
 const LINE_OCTETS = 75;
-/** Holds a line that fits no grammar, so that it isn't lost when the card is written again. */
+/** Keeps a line that fits no grammar, so that it survives when the card is written again. */
 const UNREADABLE = 'X-UNREADABLE';
 
-/** They have no place in a card (RFC 6350 §3.3), and end the line or the card for some readers. */
+/** Not allowed in a card (RFC 6350 §3.3); some readers take them for the end of the line or the card. */
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000A-\u001F\u007F]/g;
 const HEAD = /^(?:([\w-]+)\.)?([\w-]+)(?=[;:])/;
@@ -65,7 +65,7 @@ export function readCardLines(text: string): VcardLines | CardFault {
   return { version: '3.0', lines: lines.map(declared === '3.0' ? withoutQuotedPrintable : from21) };
 }
 
-/** Puts an agent's card into the value of its line, as vCard 3.0 has it (RFC 2426 §3.5.4). */
+/** Moves an agent's card into the value of its line, as in vCard 3.0 (RFC 2426 §3.5.4). */
 function withAgentsInLine(body: string): string {
   const parts: string[] = [];
   let done = 0;
@@ -96,7 +96,7 @@ function* linesOf(text: string): Iterable<string> {
 }
 
 type Kind = keyof typeof ROOM;
-/** What the first of the physical lines tells of a line. */
+/** What the first physical line says about a line. */
 type Head = { readonly kind: Kind; readonly soft: boolean; readonly base64: boolean };
 
 function headOf(line: string): Head {
@@ -111,7 +111,7 @@ function kindOf(property: string, base64: boolean): Kind {
   return FILES.has(name) || (base64 && name.startsWith('X-')) ? 'file' : 'text';
 }
 
-/** Counted while they are split, and no further than to the first that is too many. */
+/** Counts while splitting, and stops at the first piece over the limit. */
 function hasFewLines(body: string): boolean {
   const counts = { text: 0, member: 0, file: 0 };
   let head: Head | null = null;
@@ -162,7 +162,7 @@ function continues(head: Head, last: string, line: string): boolean {
   return head.base64 && /^[A-Za-z0-9+/]{4,}={0,2}$/.test(line);
 }
 
-/** `null` when they have more in them than is read. */
+/** `null` if they exceed the limits. */
 function parseLines(unfolded: Iterable<Unfolded>): VcardLine[] | null {
   const lines: VcardLine[] = [];
   const lengths = { text: 0, member: 0, file: 0 };
@@ -171,7 +171,7 @@ function parseLines(unfolded: Iterable<Unfolded>): VcardLine[] | null {
     const line = parseLine(written, text);
     if (line === null) return null;
     const kind = kindOf(line.name, isBase64(line));
-    // What is no file counts as text, whatever its name.
+    // Anything that is not a file counts as text, whatever its name.
     const counted = kind === 'file' && !isBase64(line) ? 'text' : kind;
     lengths[counted] += written.length;
     if (lengths[counted] > ROOM[counted].length) return null;
@@ -199,7 +199,7 @@ function valuesIn({ name, params, value }: VcardLine): number {
 function parseLine(line: string, text: string): VcardLine | null {
   const start = line.slice(0, HEAD_LENGTH);
   const head = HEAD.exec(start);
-  // Those that only show without their folds or control characters: written again they would cut the card in two.
+  // BEGIN and END that appear only once folds or control characters are removed would cut the rewritten card in two.
   if (head === null || /^(?:BEGIN|END)$/i.test(head[2] ?? '')) return unreadable(line);
   const params: VcardParam[] = [];
   let at = head[0].length;
@@ -275,7 +275,7 @@ function from21(line: VcardLine): VcardLine {
   return { ...line, params, value, text: '' };
 }
 
-/** Some programs go on writing it under later versions, which know it no more; the value is escaped as theirs is. */
+/** Some programs still write it in later versions, which have dropped it; the value is escaped as in those. */
 function withoutQuotedPrintable(line: VcardLine): VcardLine {
   if (paramOf(line, 'ENCODING')?.toUpperCase() !== 'QUOTED-PRINTABLE') return line;
   const params = line.params.filter(({ name }) => name !== 'CHARSET' && name !== 'ENCODING');
@@ -352,7 +352,7 @@ export function splitValue(value: string, separator: ';' | ','): string[] {
   return parts;
 }
 
-/** A line of our own making. `value` is escaped already. */
+/** A new line. `value` is already escaped. */
 export function lineOf(name: string, value: string, params: readonly VcardParam[] = [], group = ''): VcardLine {
   return { group, name, params, value, text: '' };
 }
@@ -379,7 +379,7 @@ function fold(line: string): string {
     if (octets + size > LINE_OCTETS) {
       parts.push(line.slice(start, at));
       start = at;
-      // The blank that begins the next one.
+      // The space that begins the next line.
       octets = 1;
     }
     octets += size;

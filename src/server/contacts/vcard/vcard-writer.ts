@@ -128,14 +128,14 @@ export function fillVcard(card: string, add: Contact): string {
   };
   for (const [at, line] of lines.entries()) noted(line, at);
   const push = (line: VcardLine) => noted(line, lines.push(line) - 1);
-  // The title that follows a company belongs to it.
+  // A title belongs to the company before it.
   let job = '';
   for (const line of typeof composed === 'string' ? [] : composed.lines) {
     const at = places.get(line.name) ?? lines.length;
     const one = lines[at];
     switch (line.name) {
       case 'FN':
-        // Composed, a card always has one, whether the name is missing or not.
+        // A composed card always has one, even without a name.
         if (one === undefined) push(line);
         break;
       case 'N':
@@ -218,7 +218,7 @@ function unlessEmpty(property: string, value: string, group = ''): VcardLine[] {
   return value === '' ? [] : [lineOf(property, value, [], group)];
 }
 
-/** The first one plain, as every program reads it; a group joins each further one to its title. */
+/** The first one is plain, for all programs to read; each further one is grouped with its title. */
 function organizationLines({ organization, otherOrganizations }: Contact): VcardLine[] {
   return [organization, ...otherOrganizations].flatMap(({ name, department, title }, at) => {
     const group = at === 0 ? '' : `job${at}`;
@@ -232,7 +232,7 @@ function genderLine(gender: string, version: VcardVersion): VcardLine {
   return lineOf(version === '4.0' ? 'GENDER' : 'X-GENDER', sex ?? structured('', gender));
 }
 
-/** Composed anew, a card has lines for common fields only; the rest stands in the notes. */
+/** A composed card has lines for common fields only; the rest goes into the notes. */
 function notesOf(contact: Contact): string {
   const spill = new Spill();
   spill.add(itemsOf(contact).filter(({ part }) => part === 'detail'));
@@ -257,7 +257,7 @@ function upToDate(lines: readonly VcardLine[], contact: Contact, version: VcardV
   let kept = [...lines];
   if (contact.uid !== '' && known?.uid !== contact.uid)
     kept = [lineOf('UID', escapeText(contact.uid)), ...kept.filter(({ name }) => name !== 'UID')];
-  // A link to the legacy service ends with it.
+  // A link to the legacy service dies with the service.
   if (contact.photo !== undefined && known?.photo === undefined)
     kept = [...kept.filter(({ name }) => name !== 'PHOTO'), bytesLine('PHOTO', contact.photo, version)];
   if (known?.groups.join('\n') !== contact.groups.join('\n'))
@@ -269,7 +269,7 @@ function upToDate(lines: readonly VcardLine[], contact: Contact, version: VcardV
   return kept;
 }
 
-/** One line in the grammar of the other version; a line that both write alike stays as it is. */
+/** Rewrites a line in the grammar of the other version; lines that are the same in both stay unchanged. */
 function convert(line: VcardLine, version: VcardVersion): VcardLine {
   if (['PHOTO', 'LOGO', 'SOUND', 'KEY'].includes(line.name)) {
     const bytes = bytesOf(line);
