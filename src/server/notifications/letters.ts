@@ -2,18 +2,18 @@ import { createTransport, type SendMailOptions } from 'nodemailer';
 
 type LettersOptions = {
   readonly url: string;
-  /** Whether letters, and what signs in there, may go without TLS. */
+  /** Whether letters and credentials may be sent without TLS. */
   readonly inClear: boolean;
   /** How long the server may be silent, in milliseconds. */
   readonly silence: number;
-  /** How long all of a letter may take, however steadily the server answers, in milliseconds. */
+  /** Time limit for a whole letter, however steadily the server answers, in milliseconds. */
   readonly letterWithin: number;
   readonly timeout?: (milliseconds: number) => AbortSignal;
 };
 
-/** Where letters are given to an SMTP server (RFC 5321). */
+/** Hands letters to an SMTP server (RFC 5321). */
 export type Letters = Disposable & {
-  /** @throws {Error} when the server has not taken it; one that was given up may have arrived all the same */
+  /** @throws {Error} if the server did not accept it; after a timeout it may have arrived all the same */
   readonly send: (letter: SendMailOptions) => Promise<void>;
 };
 

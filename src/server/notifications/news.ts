@@ -9,41 +9,41 @@ import type { Provider } from '../../contract/provider.ts';
  */
 export type NotificationKind = 'started' | 'finished' | 'attention' | 'stopped' | 'paused' | 'waiting' | 'taken back';
 
-/** What a transfer has to tell. `outcomes` are sentences, one for each operation that did not complete. */
+/** What a letter can tell about a transfer. `outcomes` has a sentence for each operation that did not complete. */
 export type News = {
-  /** It ended so long ago that its end has been told: a letter that is sent at once goes before that. */
+  /** It ended long enough ago for the letter about its end to have been sent. */
   readonly hasLongEnded?: true;
-  /** Who is told: an address, or `+1` and ten digits. */
+  /** The recipient: an email address, or `+1` and ten digits. */
   readonly contact: string;
-  /** Whether it is an address that the transfer's owner has proven; anything else may be a stranger's. */
+  /** Whether the owner has proven that the contact is theirs; any other may be a stranger's. */
   readonly isConfirmed: boolean;
-  /** The address that is moved. */
+  /** The address of the source. */
   readonly source: string;
   readonly destination: { readonly provider: Provider; readonly email: string };
   readonly isExport: boolean;
-  /** Those that were copied; those that an earlier transfer had brought come besides. */
+  /** Messages copied, not counting those already present. */
   readonly messages: number;
   readonly messagesPresent: number;
-  /** Those that were copied; those that were there, whole or now with what they lacked, come besides. */
+  /** Contacts copied, not counting those already present or completed. */
   readonly contacts: number;
   readonly contactsPresent: number;
   readonly contactsCompleted: number;
-  /** Whether the status page has something to say of single contacts. */
+  /** Whether the status page has remarks about individual contacts. */
   readonly remarks: boolean;
   readonly skipped: number;
   readonly outcomes: readonly string[];
-  /** What its owner has to put right, and until when; `resumed` counts how often they have done so before. */
+  /** What the owner has to put right, and by when; `resumed` counts how often they have done so before. */
   readonly attention?: Attention & { readonly operation: Operation; readonly until: Date; readonly resumed: number };
-  /** It goes on by itself, then if that is known. `null` while it tries. */
+  /** It continues by itself, at `until` if that is known. The reason is `null` during a try. */
   readonly waiting?: { readonly operation: Operation; readonly reason: WaitingReason | null; readonly until?: Date };
-  /** How many messages were taken back, and what there is to say of others. */
+  /** How many messages were taken back, and a remark about the others. */
   readonly takenBack?: { readonly removed: number; readonly remark: string | null };
-  /** It was begun by a daily, which has gone off. */
+  /** It was started by a daily that has since been switched off. */
   readonly dailyIsOff?: true;
-  /** What still arrives is brought once a day, until then. */
+  /** Until when new mail is brought over once a day. */
   readonly dailyUntil?: Date;
-  /** New mail goes to `to`. */
+  /** Where new mail is forwarded. */
   readonly forwarding?: { readonly to: string; readonly since: Date };
-  /** What can be downloaded. */
+  /** The files that can be downloaded. */
   readonly files: readonly Pick<ExportFile, 'name' | 'url' | 'expires'>[];
 };

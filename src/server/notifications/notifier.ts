@@ -10,7 +10,7 @@ import { letterOf, senderOf, smsOf, type Notification } from './wording.ts';
 
 const SEND_WITHIN_MS = 30_000;
 const LETTER_WITHIN_MS = 60_000;
-/** So many of the last ones sent are remembered, in case the queue asks for them again. */
+/** How many sent notifications are remembered, in case the queue delivers their jobs again. */
 const SENT_REMEMBERED = 10_000;
 
 export type NotifierSettings = Pick<
@@ -18,7 +18,10 @@ export type NotifierSettings = Pick<
   'smtpUrl' | 'smtpInClear' | 'mailFrom' | 'supportEmail' | 'sms' | 'publicUrl' | 'legacyName' | 'supportPhone'
 >;
 
-/** `review` tells support, all other kinds the subscriber. `occurrence` tells those apart of a kind that is told more than once; it begins with {@link News.attention}'s `resumed`. */
+/**
+ * `review` goes to support, all other kinds to the subscriber. `occurrence` distinguishes notifications of a kind that is
+ * sent more than once; for `paused` it begins with `resumed` of {@link News.attention}.
+ */
 export type NotificationJob = {
   readonly transferId: string;
   readonly kind: NotificationKind | 'review';
@@ -28,23 +31,23 @@ export type NotificationJob = {
 type NotifierServices = {
   readonly settings: NotifierSettings;
   readonly log: Log;
-  /** `null` when there is nothing to tell any more, or nobody. */
+  /** `null` if there is no such transfer, or nobody to tell. */
   readonly news: (transferId: string) => Promise<News | null>;
-  /** `null` when there is nothing to review. */
+  /** `null` if there is nothing to review. */
   readonly review: (transferId: string) => Promise<Review | null>;
 };
 
 export type Notifier = Disposable & {
-  /** Tells the subscriber; what it throws is tried again, unless it is the last try. */
+  /** Sends a notification. If it throws, the queue tries again, unless this was the last try. */
   readonly tell: (job: NotificationJob, isLast: boolean) => Promise<void>;
 };
 
-/** Whether there is a way to tell a contact: an address, or `+1` and ten digits. */
+/** Whether a contact, an address or `+1` and ten digits, can be reached with these settings. */
 export function canTell({ smtpUrl, sms }: Pick<Settings, 'smtpUrl' | 'sms'>, contact: string): boolean {
   return (v.is(UsPhone, contact) ? sms : smtpUrl) !== undefined;
 }
 
-/** Sends letters and SMS. Without an SMTP server or a gateway for SMS, that way of sending is off. */
+/** Sends letters and SMS, each only if its server or gateway is configured. */
 export function openNotifier({ settings, log, news, review }: NotifierServices): Notifier {
   const letters = settings.smtpUrl === undefined ? null : lettersTo(settings.smtpUrl, settings.smtpInClear);
   const sent = new Set<string>();
@@ -52,7 +55,7 @@ export function openNotifier({ settings, log, news, review }: NotifierServices):
     tell: async (job, isLast) => {
       const { transferId, kind } = job;
       const key = keyOf(job);
-      // The queue could not note it: it was sent all the same.
+      // It was sent, and the queue failed to record that.
       if (sent.has(key)) return;
       const { publicUrl, legacyName, supportPhone } = settings;
       const statusUrl = `${publicUrl}${statusAddress(transferId)}`;
@@ -63,7 +66,7 @@ export function openNotifier({ settings, log, news, review }: NotifierServices):
         } else {
           const told = await news(transferId);
           if (told === null || isOver(job, told)) return;
-          // A stranger's address or telephone hears nothing of the beginning.
+          // An unproven contact may be a stranger's, who gets no message about the start.
           if (!told.isConfirmed && kind === 'started') return;
           await send({ ...told, kind, transferId, statusUrl, legacyName, supportPhone }, key, settings, letters);
         }
@@ -96,7 +99,7 @@ function lettersTo(url: string, inClear: boolean): Letters {
   return openLetters({ url, inClear, silence: SEND_WITHIN_MS, letterWithin: LETTER_WITHIN_MS });
 }
 
-/** The server is not there, or lets us not in (nodemailer's names); the others are of one letter, or of SMS. */
+/** Codes of nodemailer for an SMTP server that is unreachable or refuses us; other errors concern one letter, or SMS. */
 function isOfAllLetters(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return ['EAUTH', 'ECONNECTION', 'EDNS', 'ESOCKET', 'ETIMEDOUT', 'ETLS'].some((each) => each === code);
@@ -112,12 +115,12 @@ function isNoMailbox(error: unknown): boolean {
   return isRefused(error) && /^5\d\d[ -]5\.(?:1\.(?:[1236]|10)|2\.1|6\.7)\b/.test(error.response ?? '');
 }
 
-/** The same for the same news, so that it is sent once. */
+/** Identifies a notification, so that it is sent only once. */
 export function keyOf({ transferId, kind, occurrence }: NotificationJob): string {
   return occurrence === undefined ? `${kind}.${transferId}` : `${kind}.${occurrence}.${transferId}`;
 }
 
-/** What was to be put right is by now, or what waited goes on; what had begun has ended, or what was copied is taken back. */
+/** Whether events have overtaken the notification since it was queued. */
 function isOver({ kind, occurrence }: NotificationJob, { attention, waiting, hasLongEnded, takenBack }: News): boolean {
   if (kind === 'waiting') return waiting === undefined;
   if (kind === 'started' && hasLongEnded === true) return true;
@@ -125,7 +128,7 @@ function isOver({ kind, occurrence }: NotificationJob, { attention, waiting, has
   return kind === 'paused' && (attention === undefined || occurrence?.startsWith(`${attention.resumed}.`) !== true);
 }
 
-/** @param key the same for each attempt, so that a mailbox or a gateway can tell a message that came twice */
+/** @param key the same for each attempt, so that a mailbox or a gateway can recognise a duplicate */
 async function send(
   notification: Notification,
   key: string,
@@ -142,13 +145,13 @@ async function send(
     from: senderOf(settings.mailFrom, settings.legacyName),
     to: contact,
     ...letterOf(notification),
-    // A space ends it (RFC 5322 §3.6.4), and some servers refuse a letter whose name is none.
+    // A Message-ID can't contain spaces (RFC 5322 §3.6.4), and some servers reject a malformed one.
     messageId: `<${key.replaceAll(' ', '-')}@${new URL(settings.publicUrl).hostname}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
   });
 }
 
-/** Without `SUPPORT_EMAIL` nobody of the operator is told, which the start says. */
+/** Without `SUPPORT_EMAIL` the operator gets no letter; the program warns of that when it starts. */
 async function tellSupport(
   review: Review,
   about: { transferId: string; statusUrl: string; legacyName: string },

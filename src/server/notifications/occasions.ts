@@ -14,7 +14,7 @@ const LONG_WAITS_OF_CONTACTS: Readonly<Partial<Record<WaitingReason, string>>> =
   busy: 'Your contacts have to wait, because the address book does not let us go on. We keep trying.',
 };
 
-/** Why a transfer waits for long; it goes on by itself. */
+/** Why a transfer is waiting for a long time; it continues by itself. */
 export function whyItWaits(operation: Operation, reason: WaitingReason): string {
   const ofContacts = operation === 'contactsmigration' ? LONG_WAITS_OF_CONTACTS[reason] : undefined;
   return ofContacts ?? LONG_WAITS[reason];
@@ -23,7 +23,7 @@ export function whyItWaits(operation: Operation, reason: WaitingReason): string 
 export const DAILY_IS_OFF =
   'We have stopped bringing new mail once a day. If you like, you can turn it on again on the status page.';
 
-/** What became of what was copied. */
+/** The outcome of a take-back. */
 export function takenBackLines({
   removed,
   remark,

@@ -1,11 +1,11 @@
 import type { Provider } from '../../contract/provider.ts';
 import { displayName } from '../../contract/display-name.ts';
 
-/** A transfer that ended in review: what support needs to look into it. No password, token, subject or folder's name. */
+/** What support needs to look into a transfer that ended in review. No password, token, subject or folder name. */
 export type Review = {
   readonly source: string;
   readonly destination: { readonly provider: Provider; readonly email: string };
-  /** Who is told of the transfer; `null` for nobody. */
+  /** The notification contact, if any. */
   readonly contact: string | null;
   readonly ordered: Date;
   readonly ended: Date;
@@ -20,7 +20,7 @@ type ReviewedOperation = {
   readonly lost: number | null;
   readonly duplicated: number | null;
   readonly changed: number | null;
-  /** What the subscriber reads. */
+  /** The text shown to the subscriber. */
   readonly failure: string | null;
 };
 
@@ -30,7 +30,7 @@ const MOMENT = new Intl.DateTimeFormat('en-US', {
   timeZone: 'America/Los_Angeles',
 });
 
-/** The letter to `SUPPORT_EMAIL`; for people of the operator, who know the words of the trade. */
+/** The letter to `SUPPORT_EMAIL`. Its readers are the operator's staff, so it may use technical terms. */
 export function reviewLetterOf(
   review: Review,
   { transferId, statusUrl, legacyName }: { transferId: string; statusUrl: string; legacyName: string },

@@ -2,14 +2,14 @@ import type { SupportRequest } from '../../contract/calls/support-form.ts';
 import { senderName } from './wording.ts';
 
 type Copied = {
-  /** `null` when who wrote has proven nothing: nothing of theirs is sent to what may be a stranger's address. */
+  /** `null` if the writer has not proven the address: it may be a stranger's, who must not get the text. */
   readonly request: SupportRequest | null;
   readonly reference: string;
   readonly legacyName: string;
   readonly supportPhone: string;
 };
 
-/** What somebody who wrote to support gets: that it has come, what it is called, and, where they are known, their own words. */
+/** The confirmation of a support message: that it arrived, its number, and, for proven addresses, the text. */
 export function supportCopyOf({ request, reference, legacyName, supportPhone }: Copied): {
   readonly subject: string;
   readonly text: string;
@@ -33,7 +33,7 @@ export function supportCopyOf({ request, reference, legacyName, supportPhone }: 
   };
 }
 
-/** As mail programs mark what somebody else has said. */
+/** Quoted in the way of mail programs. */
 function quoted(text: string): string {
   return text
     .split(/\r\n|[\n\r]/)

@@ -6,7 +6,7 @@ import { escapeHtml } from '../escape-html.ts';
 import type { News, NotificationKind } from './news.ts';
 import { DAILY_IS_OFF, takenBackLines, whyItWaits } from './occasions.ts';
 
-/** The news, and what a message about them says of the occasion. */
+/** The news, and the occasion of a message about it. */
 export type Notification = News & {
   readonly kind: NotificationKind;
   readonly transferId: string;
@@ -17,7 +17,7 @@ export type Notification = News & {
 
 export type Letter = { readonly subject: string; readonly text: string; readonly html: string };
 
-/** Who a letter comes from, where the address alone would not say it. */
+/** The sender's name, if `MAIL_FROM` has only an address. */
 export function senderName(legacyName: string): string {
   return `${legacyName} Email Transfer`;
 }
@@ -49,7 +49,7 @@ function headline(news: Notification): string {
   }
 }
 
-/** With a remark something stays that was to be removed. */
+/** A remark means that something could not be removed. */
 function howTakenBack({ takenBack }: Notification): string {
   if (takenBack === undefined || takenBack.remark === null) return 'was taken back';
   return takenBack.removed === 0 ? 'could not be taken back' : 'was taken back in part';
@@ -57,7 +57,7 @@ function howTakenBack({ takenBack }: Notification): string {
 
 function whatOf(news: Notification): string {
   const { isExport, isConfirmed, legacyName } = news;
-  // It may be read by somebody else.
+  // A stranger may read it.
   if (!isConfirmed) return `A ${legacyName} email transfer`;
   return isExport
     ? `The download of your ${legacyName} mail`
@@ -71,7 +71,7 @@ function mailboxOf({ destination: { provider }, legacyName }: Notification): str
 /** The subject and the text of a letter about a transfer. */
 export function letterOf(news: Notification): Letter {
   const { legacyName, statusUrl } = news;
-  // A phone number stays on one line.
+  // Keeps a phone number on one line.
   const supportPhone = news.supportPhone.replaceAll(' ', '\u00a0');
   const subject = headline(news).slice(0, -1);
   const route = routeOf(news);
@@ -149,7 +149,7 @@ function verbOf({ isExport }: Notification): string {
   return isExport ? 'saved' : 'copied';
 }
 
-/** How much was copied. Of an export nothing is saved before its files are there. */
+/** How much was copied. An export has saved nothing until its files exist. */
 function doneLines(news: Notification): string[] {
   const { kind, isExport, files, messages, messagesPresent, contacts } = news;
   if (isExport && files.length === 0 && kind !== 'finished') return [];
@@ -200,7 +200,7 @@ function nextStepOf(news: Notification): string {
   }
 }
 
-/** That nothing was is not said where it is not known of all that was on its way. */
+/** If not, letters still don't claim that nothing was copied: messages that were on their way may have arrived. */
 function hasCopied({ messages, contacts, contactsCompleted }: News): boolean {
   return messages + contacts + contactsCompleted > 0;
 }
@@ -209,7 +209,7 @@ function hasMail({ messages, messagesPresent }: News): boolean {
   return messages + messagesPresent > 0;
 }
 
-/** For who may be a stranger: nothing of what the transfer is. */
+/** For a recipient who may be a stranger: no details of the transfer. */
 function strangersNextStep(kind: NotificationKind): string {
   switch (kind) {
     case 'waiting':
@@ -239,7 +239,7 @@ function goesOnAt({ waiting }: Notification): string {
   return `Nothing. We start again ${when}. You can close the page and turn off your computer.`;
 }
 
-/** Why it waits for its owner. */
+/** Why the transfer is waiting for its owner. */
 function happenedLines({ kind, attention, legacyName }: Notification): string[] {
   if (kind !== 'paused' || attention === undefined) return [];
   const { operation, side, reason } = attention;
@@ -261,7 +261,7 @@ function happenedLines({ kind, attention, legacyName }: Notification): string[] 
   }
 }
 
-/** The one thing that makes it go on. */
+/** The one thing to do so that it continues. */
 function putRightOf({ attention, legacyName }: Notification): string {
   if (attention === undefined) return 'Open the status page. It tells you what stopped and what you can do.';
   const until = `Please do this by ${MOMENT.format(attention.until)}. After that, the transfer ends.`;
@@ -305,7 +305,7 @@ function contactsLines({ contactsPresent, contactsCompleted, remarks }: Notifica
   ];
 }
 
-/** Whether new mail comes along; where the address stays the same there is nothing to say. */
+/** Whether new mail is forwarded; nothing to say if the address stays the same. */
 function newMailLines({
   kind,
   source,
@@ -318,7 +318,7 @@ function newMailLines({
   if (forwarding !== undefined)
     return [`Since ${DAY.format(forwarding.since)}, new mail to your ${legacyName} address goes to ${forwarding.to}.`];
   if (kind !== 'finished' || isExport || destination.email === source) return [];
-  // As the page says it: midnight is the end of the day before.
+  // As on the page, midnight counts as the end of the previous day.
   if (dailyUntil !== undefined)
     return [
       `We bring new mail from your ${legacyName} mailbox once a day, until ${DAY.format(dailyUntil.getTime() - 1)}. Please tell people your new address before then.`,

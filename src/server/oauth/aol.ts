@@ -1,6 +1,6 @@
 import type { Profile } from './profile.ts';
 
-/** The same platform as Yahoo's. Not every AOL client is given contacts, so mail alone is enough. */
+/** Same platform as Yahoo. Not every AOL client is granted contacts, so only mail is required. */
 export const aol: Profile = {
   scopes: ['mail-w', 'sdct-w'],
   needed: ['mail-w'],

@@ -4,7 +4,7 @@ import type { Settings } from '../../contract/settings.ts';
 import { octetsOf } from '../network/octets-of.ts';
 
 const ANSWER_WITHIN_SECONDS = 10;
-/** Keys, tokens and whatever else a provider answers. */
+/** The largest answer of a provider, in octets. */
 const ANSWER_OCTETS = 1024 * 1024;
 const KNOWN_MS = 3_600_000;
 
@@ -42,14 +42,14 @@ async function discover(provider: OauthProvider, settings: Settings): Promise<cl
   });
 }
 
-/** The library reads answers without a bound. */
+/** The library itself reads answers of any length. */
 async function ask(...[url, options]: Parameters<client.CustomFetch>): Promise<Response> {
   const answer = await fetch(url, options as RequestInit);
   const body = answer.body === null ? null : await octetsOf(answer, ANSWER_OCTETS);
   return new Response(body, { status: answer.status, headers: answer.headers });
 }
 
-/** Nothing but this machine is spoken to without TLS. */
+/** Only this machine may be reached without TLS. */
 function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }

@@ -18,12 +18,12 @@ import { grantedOf, type KeptTokens } from './tokens.ts';
 
 /** How long a person may take at the provider. */
 export const CONSENT_WITHIN_MS = 10 * 60_000;
-/** How long a proven address opens its list of transfers. */
+/** How long the proof of an address gives access to its list of transfers. */
 export const STATUS_HASH_MS = 2 * 3_600_000;
 
 export type Purpose = 'transfer' | 'status';
 
-/** A sign-in at a provider did not do what it was for; `UNAVAILABLE`: by our fault. `purpose` is known if the browser was. */
+/** A sign-in at a provider failed; `UNAVAILABLE` if it was not the person's doing. `purpose` is known if the browser was. */
 export class ConsentRefused extends Error {
   override name = 'ConsentRefused';
   readonly error: QueryError | 'UNAVAILABLE';
@@ -42,22 +42,22 @@ export type Consent = { readonly email: string; readonly provider: OauthProvider
 
 export type Consents = {
   /**
-   * @param browser what its cookie holds; only that browser can come back.
+   * @param browser its cookie; only that browser can come back.
    * @returns the provider's address.
    */
   begin(provider: OauthProvider, purpose: Purpose, browser: string): Promise<URL>;
   /**
-   * @param path the provider that the browser came back from, by its redirect address.
+   * @param path the provider, as named in the redirect address.
    * @throws {ConsentRefused}
    */
   finish(path: string, query: URLSearchParams, browser: string | undefined): Promise<Consent>;
-  /** What a return that is not finished was for, as far as that can be told. */
+  /** The purpose of an unfinished return, if known. */
   purposeOf(query: URLSearchParams, browser: string | undefined): Promise<Purpose>;
   /** Whether a sign-in of this browser gave the token, and for this account. */
   gave(tokenId: string, account: { email: string; provider: string }, browser: string): Promise<boolean>;
   /** The address that a status hash proves, and digests of whose it is by the key and former ones, to the browser that it was given to; `null` when it proves none, or does not any more. */
   ownerOf(hash: string, browser: string): Promise<{ email: string; persons: readonly string[] } | null>;
-  /** A browser as it is named here, by what its cookie holds. */
+  /** The name of a browser in sign-ins, derived from its cookie. */
   nameOf(browser: string): string;
   /** Ends the sign-ins that these browsers began, by their names, what they may use of them, and their status hashes. */
   end(names: readonly string[]): Promise<void>;
@@ -103,7 +103,7 @@ export function openConsents({
   const statusKeyOf = (hash: string, browserDigest: string) => vault.digest('status hash', `${hash}\n${browserDigest}`);
   const placeOf = (state: string) => `oauth_transactions/${stateOf(state)}`;
 
-  /** One-time: whoever finds it takes it away. Another browser does not find it. */
+  /** Finds and deletes it, as it can be used only once, and only by the same browser. */
   async function take(state: string, browser: string): Promise<Transaction | null> {
     const [row] = await database.query(
       `delete from oauth_transactions where state = $1 and browser = $2 and expires > $3
@@ -151,7 +151,7 @@ export function openConsents({
           provider,
           email,
           tokenId: await tokens.store({ email, provider, browser, persons }, granted),
-          // Where each resource has a token of its own, this answer tells of mail alone.
+          // If each resource has its own token, this answer covers mail only.
           contacts: profile.scopesOf !== undefined || hasScopes(answer.scope, profile.scopes) ? '' : 'no',
         };
       const hash = randomBytes(32).toString('hex');
@@ -160,7 +160,7 @@ export function openConsents({
         [statusKeyOf(hash, browser), email, now() + STATUS_HASH_MS, browser, persons],
       );
       await tokens.revoke({ provider, email, persons }, granted);
-      // Nothing is kept for a look at the status; the page wants an ID all the same.
+      // No token is kept for a status request, but the page needs an ID.
       return { purpose, provider, email, hash, tokenId: randomBytes(16).toString('hex') };
     } catch (error) {
       const email = emailIn(claims, profile) ?? undefined;
@@ -247,7 +247,7 @@ export function openConsents({
     nameOf: browserOf,
     end: async (names) => {
       await database.query('delete from oauth_transactions where browser = any($1)', [names]);
-      // A transfer that keeps the tokens asks for them by their ID alone.
+      // A transfer asks for its tokens by their ID alone.
       await database.query('update oauth_tokens set browser = null where browser = any($1)', [names]);
       await database.query('delete from status_hashes where browser = any($1)', [names]);
     },
@@ -264,7 +264,7 @@ function redirectAddress({ publicUrl }: Settings, provider: OauthProvider): stri
   return `${publicUrl}${OAUTH_RETURN}${provider}/`;
 }
 
-/** Without `scope` in the answer all was granted that was asked for (RFC 6749 §5.1). Microsoft may leave the resource out. */
+/** An answer without `scope` grants everything requested (RFC 6749 §5.1). Microsoft may omit the resource from the scopes. */
 function hasScopes(granted: string | undefined, needed: readonly string[]): boolean {
   if (granted === undefined) return true;
   const names = granted.toLowerCase().split(' ');
@@ -296,7 +296,7 @@ function emailIn(
     .find((value): value is string => typeof value === 'string' && isEmail(value));
   if (email === undefined) return undefined;
   const { email_verified: verified } = claims;
-  // Not all providers say it by a boolean.
+  // Some providers don't use a boolean.
   const refused = (verified !== undefined && !isYes(verified)) || isVerified?.(claims) === false;
   return refused ? null : v.parse(Email, email);
 }

@@ -12,7 +12,7 @@ const PERSONAL_ACCOUNTS = '9188040d-6c67-4c5b-b112-36a304b66dad';
  *
  * Any tenant's administrator can set the claim `email` to any address, and `preferred_username` changes hands. An address
  * counts when Microsoft has verified it, or says by the optional claim `xms_edov` that the tenant owns its domain.
- * Who somebody is say `tid` and `oid`, which come with the scope `profile`.
+ * `tid` and `oid`, which need the scope `profile`, identify the person.
  * https://learn.microsoft.com/en-us/entra/identity-platform/migrate-off-email-claim-authorization
  */
 export const office365: Profile = {

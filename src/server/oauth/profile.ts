@@ -3,27 +3,27 @@ export type Resource = 'mail' | 'contacts';
 
 /** How a provider's sign-in differs from the shared flow. */
 export type Profile = {
-  /** Asked for, beside `openid email`, when mail and contacts are to be moved. */
+  /** Scopes requested in addition to `openid email` for moving mail and contacts. */
   readonly scopes: readonly string[];
-  /** Those of them without which a transfer can't work; a person can leave them out at some providers. */
+  /** The scopes that a transfer can't do without; some providers let the person deselect them. */
   readonly needed: readonly string[];
-  /** Where one token opens one resource only: the scopes to name when its token is fetched. */
+  /** If each token is valid for one resource only: the scopes to request its token with. */
   readonly scopesOf?: Readonly<Record<Resource, readonly string[]>>;
-  /** Asked for at every sign-in, beside `openid email`, for the claims that tell who somebody is. */
+  /** Scopes requested at every sign-in, in addition to `openid email`, for claims that identify the person. */
   readonly claimScopes?: readonly string[];
   /** Further parameters of the authorization request. */
   readonly parameters: Readonly<Record<string, string>>;
   /** The claims that hold the address, the most trustworthy first. */
   readonly emailClaims: readonly string[];
-  /** Whether the claims say that the address is its owner's; without it, they only must not say the contrary. */
+  /** Whether the claims confirm the address as the person's. By default they need only not deny it. */
   readonly isVerified?: (claims: Readonly<Record<string, unknown>>) => boolean;
-  /** Who somebody is, whatever their address; `sub` where it is left out or says nothing. */
+  /** Identifies the person regardless of address; `sub` by default, or if it returns nothing. */
   readonly personOf?: (claims: Readonly<Record<string, unknown>>) => string | null;
 };
 
 const YES: ReadonlySet<unknown> = new Set([true, 'true', 1, '1']);
 
-/** Whether a claim that is to be a boolean says yes, as providers say it. */
+/** Whether a boolean claim is true, in any of the forms that providers use. */
 export function isYes(claim: unknown): boolean {
   return YES.has(claim);
 }

@@ -5,5 +5,5 @@ import { office365 } from './office365.ts';
 import type { Profile } from './profile.ts';
 import { yahoo } from './yahoo.ts';
 
-/** A new provider is a file of its own and a name here. */
+/** To add a provider, write its file and list it here. */
 export const PROFILES: Readonly<Record<OauthProvider, Profile>> = { google, yahoo, office365, aol };

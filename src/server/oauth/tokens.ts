@@ -11,27 +11,27 @@ import type { OauthClients } from './client.ts';
 import type { Resource } from './profile.ts';
 import { PROFILES } from './profiles.ts';
 
-/** Tokens that no transfer keeps go after this time; the rest when nothing has used or forgotten them for longer. */
+/** Tokens that no transfer keeps are erased after this time, the others after a longer time without use. */
 const UNUSED_MS = 2 * 3_600_000;
 const KEPT_MS = 7 * 24 * 3_600_000;
-/** A token is renewed before it runs out, so that it lasts for a sign-in: by this, or by a tenth of a short life. */
+/** How long before its expiry a token is renewed, so that it lasts for a sign-in; a tenth of its life if that is shorter. */
 const MARGIN_MS = 60_000;
 const MARGIN_SHARE = 0.1;
-/** A token younger than this is not renewed again because a server refused it. */
+/** A server's refusal does not renew a token younger than this. */
 const YOUNG_MS = 10_000;
 /** How long a process may hold the right to refresh, and how often the others look. */
 const HOLD_MS = 30_000;
 const LOOK_EVERY_MS = 150;
-/** What was written by a clock that was ahead by more, and has been put right, is not believed. */
+/** Times further ahead than this were written by a wrong clock, and are ignored. */
 const AHEAD_AT_MOST_MS = 60_000;
 const PURGED_AT_ONCE = 100;
 
-/** The provider takes no refresh any more: the subscriber must sign in again. */
+/** The provider no longer accepts the refresh token: the subscriber must sign in again. */
 export class ConsentError extends Error {
   override name = 'ConsentError';
 }
 
-/** The provider did not answer, or not as it should; the same may work later. */
+/** The provider did not answer, or not properly; the same call may work later. */
 export class TokenUnavailable extends Error {
   override name = 'TokenUnavailable';
 }
@@ -41,7 +41,7 @@ export type Tokens = {
   /**
    * A token that is good for a minute at least, if the provider's last so long; refreshed once however many ask, in
    * this process or another.
-   * @param options `renew` when a server refused the last one; `resource` is `mail` when left out.
+   * @param options `renew` if a server refused the last one; `resource` defaults to `mail`.
    * @throws {ConsentError}
    * @throws {TokenUnavailable}
    */
@@ -49,15 +49,15 @@ export type Tokens = {
   of(tokenId: string): Promise<{ email: string; provider: OauthProvider } | null>;
   /** A transfer uses them: they stay until it forgets them, or nobody has asked for them for so many milliseconds. */
   keep(tokenId: string, forMs?: number): Promise<void>;
-  /** Erases the tokens, and has the provider revoke them where it can; those that are held stay. */
+  /** Erases the tokens unless they are held, and has the provider revoke them if it can. */
   forget(tokenId: string): Promise<void>;
-  /** They stay until then (milliseconds since the epoch), or until they are released, whoever forgets them. */
+  /** Protects tokens from {@link forget} until then (milliseconds since the epoch) or until they are released. */
   hold(tokenId: string, until: number): Promise<void>;
-  /** Erases them even so. */
+  /** Erases tokens even if they are held. */
   release(tokenId: string): Promise<void>;
 };
 
-/** What a provider granted. `expiresIn` is seconds. */
+/** A provider's grant. `expiresIn` is in seconds. */
 export type Granted = { readonly access: string; readonly refresh?: string; readonly expiresIn: number | undefined };
 
 type Revocable = { readonly access?: string; readonly refresh?: string };
@@ -70,8 +70,8 @@ type Owner = {
 
 export type KeptTokens = Tokens & {
   /**
-   * @param owner `browser` is a digest of what the browser that signed in holds.
-   * @returns the ID that the browser is given.
+   * @param owner `browser` is a digest of the cookie of the browser that signed in.
+   * @returns the ID to give to the browser.
    */
   store(owner: Owner & { readonly email: string; readonly browser: string }, granted: Granted): Promise<string>;
   /**
@@ -97,19 +97,19 @@ type Services = {
   readonly now: () => number;
 };
 
-/** Whether an ID could be one that {@link openTokens} gave out; the browser knows nothing of its form. */
+/** Whether an ID has the form of those issued by {@link openTokens}, which is opaque to browsers. */
 export function isTokenForm(id: string): boolean {
   return /^[0-9a-f]{32}$/.test(id);
 }
 
 const placeOf = (id: string) => `oauth_tokens/${id}`;
 
-/** Where there are tokens now, in the words of the safe. */
+/** The safe's places of all stored tokens. */
 export async function placesOfTokens(sql: Sql): Promise<string[]> {
   return (await sql.query<{ id: string }>('select id from oauth_tokens')).map(({ id }) => placeOf(id));
 }
 
-/** After `SECRET_KEY` was replaced. */
+/** Seals everything again after `SECRET_KEY` was replaced. */
 export async function resealTokens(sql: Sql, safe: Safe): Promise<void> {
   for (const { id, sealed } of await sql.query<{ id: string; sealed: Uint8Array }>(
     'select id, sealed from oauth_tokens',
@@ -119,7 +119,7 @@ export async function resealTokens(sql: Sql, safe: Safe): Promise<void> {
   }
 }
 
-/** A provider that does not say how long a token lasts is taken to mean this. */
+/** Assumed if a provider does not say how long a token lasts. */
 const DEFAULT_LIFE_SECONDS = 3600;
 
 export function openTokens(services: Services): KeptTokens {
@@ -127,7 +127,7 @@ export function openTokens(services: Services): KeptTokens {
   const underWay = new Map<string, Promise<string>>();
   const seal = (id: string, secret: Secret) => safe.seal(placeOf(id), JSON.stringify(secret));
 
-  /** What can't be opened any more is as good as gone. */
+  /** Tokens that can't be opened any more count as erased. */
   async function open(id: string, sealed: Uint8Array): Promise<Secret> {
     try {
       return v.parse(Secret, JSON.parse(await safe.open(placeOf(id), sealed)));
@@ -315,7 +315,7 @@ export function openTokens(services: Services): KeptTokens {
   };
 }
 
-/** What RFC 6749 §5.2 and OpenID Connect say when the person must consent again. */
+/** Error codes of RFC 6749 §5.2 and OpenID Connect for when the person must consent again. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'invalid_grant',
   'interaction_required',
@@ -328,7 +328,7 @@ function gone(): ConsentError {
   return new ConsentError('These tokens are gone.');
 }
 
-/** What a token endpoint has granted; `expiresIn` in seconds. */
+/** A token endpoint's grant; `expiresIn` is in seconds. */
 export function grantedOf(answer: client.TokenEndpointResponse & client.TokenEndpointResponseHelpers): Granted {
   return {
     access: answer.access_token,
