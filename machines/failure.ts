@@ -8,7 +8,7 @@ function said(error: unknown, name: string): unknown {
   return typeof error === 'object' && error !== null ? (error as Record<string, unknown>)[name] : undefined;
 }
 
-/** The code of what an actor rejected with; `UNEXPECTED_ANSWER` for anything that has none. */
+/** The code of the error that an actor rejected with; `UNEXPECTED_ANSWER` if it has none. */
 function failureCodeOf(error: unknown): CallFailureCode {
   const code = said(error, 'error');
   return typeof code === 'string' && CODES.includes(code) ? (code as CallFailureCode) : 'UNEXPECTED_ANSWER';
@@ -22,7 +22,7 @@ export function failedWith(...codes: readonly CallFailureCode[]) {
   };
 }
 
-/** A guard on an actor's error: of a transfer's two mailboxes, the one whose sign-in was refused. */
+/** A guard on an actor's error: which of the transfer's two mailboxes refused the sign-in. */
 export function refusedBy(wanted: Side) {
   return {
     type: 'the sign-in is refused by' as const,
@@ -34,7 +34,7 @@ export function refusedBy(wanted: Side) {
   };
 }
 
-/** Of a call that another transfer stood in the way of: which, as far as the caller may know. */
+/** The transfer that prevented a call, if the caller may know it. */
 export function transferInTheWay({ event }: Failed): { transfer: Context['transferInTheWay'] } {
   const { error } = event;
   const id = said(error, 'transferId');
@@ -44,7 +44,7 @@ export function transferInTheWay({ event }: Failed): { transfer: Context['transf
 
 type Failed = { event: { readonly type: string; readonly error?: unknown } };
 
-/** What a message says of a call that failed, or that was given up: then nobody knows what came of it, as of one whose answer can't be read. */
+/** The code shown for a call that failed or timed out. After a timeout, as after an unreadable answer, its outcome is unknown. */
 export function failureOf<About extends Extract<Message, { readonly code: unknown }>['about']>(about: About) {
   return ({ event }: Failed) => ({
     message: {

@@ -9,14 +9,14 @@ export function modeOf(context: Pick<Context, 'destination' | 'checkSanBrunoOnOa
   return context.checkSanBrunoOnOauthCallback ? 'move' : 'transfer';
 }
 
-/** What the job is asked for: mail, and contacts where both ends can; an export always asks for both. */
+/** The operations of the order: mail, and contacts if both ends support them; an export always asks for both. */
 export function operationsOf(context: Context): Operation[] {
   if (modeOf(context) === 'download') return ['emailmigration', 'contactsmigration'];
   const contacts = context.allowContactsMigration && (context.operations?.includes('contactsmigration') ?? false);
   return contacts ? ['emailmigration', 'contactsmigration'] : ['emailmigration'];
 }
 
-/** The person did not permit contacts at the provider's sign-in, and could do so there after all. */
+/** Contacts were not permitted at the provider's sign-in, and a new sign-in could permit them. */
 export function contactsWereLeftOut(context: Context): boolean {
   const { destination, allowContactsMigration, operations } = context;
   return (

@@ -2,11 +2,11 @@ import type { Attention, Progress, TransferStatus } from '../src/contract/calls/
 import type { Provider } from '../src/contract/provider.ts';
 import { copiedBy, isExport, standingOf } from '../src/contract/transfer-status.ts';
 
-/** What its owner can do with a transfer on the status page. */
+/** What the owner can do with a transfer on the status page. */
 export const ACTS = ['stop', 'mend', 'take back', 'again', 'receipt', 'forwarding', 'daily', 'daily off'] as const;
 export type Act = (typeof ACTS)[number];
 
-/** Whether an act is offered, as the transfer stands: only to who may see everything of it (`decisions.md`). */
+/** Whether an act is offered for this status, and only to visitors who may see all of it (`decisions.md`). */
 export function isOffered(status: TransferStatus | null, act: Act): boolean {
   if (status === null || status.limited === true) return false;
   const { emailmigration: mail, emailforwarding: forwarding, daily } = status;
@@ -35,7 +35,7 @@ function isEndedMove(status: TransferStatus): boolean {
   return status.emailmigration !== undefined && !isExport(status) && isAtItsEnd(status);
 }
 
-/** Whether nothing of a transfer goes on any more, nor waits for its owner. */
+/** Whether no part of a transfer is running or waiting for its owner. */
 function isAtItsEnd(status: TransferStatus): boolean {
   return operationsOf(status).every(
     (operation) => operation.attention === undefined && ['success', 'failed'].includes(standingOf(operation)),
@@ -51,17 +51,17 @@ export function isCancelled(status: TransferStatus): boolean {
   return operationsOf(status).some(({ ended }) => ended === 'cancelled');
 }
 
-/** What the owner has to put right, where something is. */
+/** What the owner has to put right, if anything. */
 export function attentionOf(status: TransferStatus | null): Attention | undefined {
   return status === null ? undefined : operationsOf(status).find(({ attention }) => attention !== undefined)?.attention;
 }
 
-/** Whether it is the contacts alone that wait for their owner. */
+/** Whether only the contacts are waiting for the owner. */
 export function isOfContacts(status: TransferStatus | null): boolean {
   return status?.emailmigration?.attention === undefined && status?.contactsmigration?.attention !== undefined;
 }
 
-/** Where the transfer goes, as the server says or this tab has ordered; by password where neither is known. */
+/** The destination, from the server or from this tab's order. If neither is known, one with a password is assumed. */
 export function destinationOf({
   status,
   destination,

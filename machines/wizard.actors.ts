@@ -10,7 +10,7 @@ import type { Validated } from '../src/contract/calls/validate.ts';
 import type { Provider } from '../src/contract/provider.ts';
 import type { Event, Parting } from './wizard.types.ts';
 
-/** What signs in to a mailbox: neither, where the server knows it still. */
+/** Credentials for a mailbox; neither, if the server still has them. */
 type SignIn = { password?: string; tokenId?: string };
 
 /** A call that the portal, a test or a story provides. It rejects with an error whose `error` is a `CallFailureCode`. */
@@ -35,7 +35,7 @@ export const CALLS = {
   'start the transfer': call<{ jobid: string }, LoadRequest>('start the transfer'),
   'ask for the status': call<TransferStatus, { id: string }>('ask for the status'),
   'list the transfers': call<TransfersByHash, { hash: string }>('list the transfers'),
-  /** Those of the transfers whose status could be had, by ID. */
+  /** By ID; only transfers whose status could be read. */
   'ask for the statuses': call<Readonly<Record<string, TransferStatus>>, { ids: readonly string[] }>(
     'ask for the statuses',
   ),

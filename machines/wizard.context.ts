@@ -12,7 +12,7 @@ export const NOTHING_TYPED: Typed = {
   issue: '',
 };
 
-/** A session in which nothing has been said yet. */
+/** A new session. */
 export const BLANK_SESSION: Session = {
   source: null,
   destination: null,
@@ -28,7 +28,7 @@ export const BLANK_SESSION: Session = {
   awaitedConsent: null,
 };
 
-/** The context with everything forgotten that the visitor or the server said. */
+/** The context without anything from the visitor or the server. */
 export function blankContext({
   settings,
   now,
@@ -56,7 +56,7 @@ export function blankContext({
   };
 }
 
-/** What of a context survives a reload. */
+/** The part of the context that survives a reload. */
 export function sessionOf(context: Context): Session {
   const { source, destination, operations, allowContactsMigration, googleTermsAccepted } = context;
   const { checkSanBrunoOnOauthCallback, jwt, notificationContact, emailHash } = context;

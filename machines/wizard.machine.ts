@@ -27,7 +27,7 @@ import { blankContext } from './wizard.context.ts';
 import { wizard } from './wizard.setup.ts';
 import { visits } from './wizard.visits.ts';
 
-/** The pages, and what is between them. Each page says in its `meta` what its address is and which step it belongs to. */
+/** The pages, and the states between them. Each page states its address and step in its `meta`. */
 const STATES = {
   arriving: { on: { 'unknown.visit': 'home' } },
   home,
@@ -64,7 +64,7 @@ export const wizardMachine = wizard.createMachine({
   invoke: {
     src: 'check the stored token',
     input: ({ context }) => ({ token: context.storedToken }),
-    // The empty branch keeps any other failure from ending the machine.
+    // Without the empty branch any other failure would stop the machine.
     onError: [{ guard: failedWith('INVALID_TOKEN'), actions: 'drop the stored token' }, {}],
   },
   on: { ...visits, 'sign-out.press': { guard: 'somebody is signed in', target: '#signing-out' } },

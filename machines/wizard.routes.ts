@@ -5,7 +5,7 @@ import { modeOf } from './mode.ts';
 import { type States, wizardMachine } from './wizard.machine.ts';
 import type { Context, Meta, Page as PageMeta, Step, Visit } from './wizard.types.ts';
 
-// Pages, addresses and steps, as the states of the machine's first level say them in their `meta`.
+// Pages, addresses and steps, derived from the `meta` of the machine's top-level states.
 
 export type WizardSnapshot = SnapshotFrom<typeof wizardMachine>;
 
@@ -24,7 +24,7 @@ export const PATHS = Object.fromEntries([...PAGES].map(([name, { path }]) => [na
   Record<Page, string>
 >;
 
-/** The address of a snapshot: path and query. `null` while the machine is on its way, and the address stays as it is. */
+/** The address of a snapshot: path and query. `null` between pages, when the address stays unchanged. */
 export type Address = { readonly path: string; readonly query: Readonly<Record<string, string>> };
 
 /** The page that a snapshot shows, or `null` between pages. */
@@ -33,7 +33,7 @@ export function pageOf(snapshot: WizardSnapshot): Page | null {
   return PAGES.has(name as Page) ? (name as Page) : null;
 }
 
-/** The state of the first level: the page, or where the machine is between pages. */
+/** The top-level state: the page, or a state between pages. */
 function topOf({ value }: WizardSnapshot): string {
   return typeof value === 'string' ? value : (Object.keys(value)[0] ?? '');
 }
@@ -47,29 +47,29 @@ export function addressOf(snapshot: WizardSnapshot): Address | null {
   return page === undefined ? null : { path: page.path, query: page.query?.(snapshot.context, snapshot.value) ?? {} };
 }
 
-/** The step that a snapshot is at, or `null` on pages outside the wizard. */
+/** The step of a snapshot, or `null` on pages outside the wizard. */
 export function stepOf(snapshot: WizardSnapshot): Step | null {
   return metaOf(snapshot).step ?? null;
 }
 
-/** Whether a page is on its way, and there is none to show meanwhile. */
+/** Whether a page is being entered and there is none to show in the meantime. */
 export function isBetweenPages(snapshot: WizardSnapshot): boolean {
   return pageOf(snapshot) === null && !snapshot.hasTag('unavailable');
 }
 
-/** A slash at the end, or several, mean nothing. */
+/** Trailing slashes are ignored. */
 export function withoutSlash(path: string): string {
   return withoutEnd(path, '/') || path.slice(0, 1);
 }
 
-/** What the address bar asks for. Unknown paths ask for nothing that is there. */
+/** The visit that an address asks for; `unknown.visit` for unknown paths. */
 export function visitOf(path: string, query: URLSearchParams): Visit {
   const asked = withoutSlash(path);
   const page = [...PAGES.values()].find((each) => each.path === asked);
   return page?.visit((name) => query.get(name) ?? '') ?? { type: 'unknown.visit' };
 }
 
-/** Whether the visitor is on the way to Yahoo, which the step list is named for until another way is known. */
+/** Whether the visitor is moving to Yahoo, which the step list assumes until another way is chosen. */
 export function isOnPrimaryPath(context: Context): boolean {
   const { status, destination } = context;
   if (status?.destination !== undefined) return status.destination === 'yahoo';

@@ -34,13 +34,13 @@ function notProvided(name: string) {
 }
 
 const hasLetters = (text: string) => /\p{L}/u.test(text);
-/** Whether a return is from this provider, as far as it says so. */
+/** Whether a return is from this provider, if it names one. */
 const isFrom = (provider: Provider, { returned }: Context) =>
   ['', provider].includes(returned?.provider === '' ? '' : providerOf(returned?.provider ?? ''));
 const signsInElsewhere = (context: Context) => isOauthProvider(destinationOf(context));
 const isLegacy = (email: string, context: Context) => isAtDomain(email, context.settings.legacyDomains);
 
-/** The one vocabulary: every actor, guard, action and delay that the states spell. */
+/** The machine's vocabulary: every actor, guard, action and delay that the states refer to by name. */
 export const wizard = setup({
   types: {
     context: {} as Context,
@@ -134,7 +134,7 @@ export const wizard = setup({
       providerOf(context.returned?.provider || (context.destination?.provider ?? '')) === 'google',
     'the return is incomplete': ({ context }) =>
       !isTokenId(context.returned?.tokenId ?? '') || !isEmail(context.returned?.email ?? ''),
-    // A page elsewhere can lead a visitor here with a sign-in of its own.
+    // Another site can send a visitor here with a sign-in of its own.
     'the return is of a sign-in that this tab began': ({ context }) =>
       context.destination?.email === '' &&
       isOauthProvider(context.destination.provider) &&
@@ -167,7 +167,7 @@ export const wizard = setup({
     'the transfer goes on': ({ context }) => goesOn(context.status ?? {}),
     'there is more to show': ({ context }) => context.status?.limited === true,
     'more is kept back': (_, params: { status: TransferStatus }) => params.status.limited === true,
-    // What its owner does with a transfer
+    // The owner's acts on a transfer
     'the act is asked for and offered': ({ context }, params: { asked: Act; act: Act }) =>
       params.asked === params.act && isOffered(context.status, params.act),
     'the transfer ID is right and a guide is asked for': (_, params: { id: string; guide: string }) =>
@@ -189,7 +189,7 @@ export const wizard = setup({
   },
   actions: {
     // The outside world; the portal, a test or a story provides them
-    /** `inPlace`: the page that leaves is none that Back leads to. */
+    /** `inPlace`: Back must not lead to the page that is left. */
     'leave for': (_, params: { address: string; inPlace?: true }) => notProvided(`leave for ${params.address}`)(),
     'load the page anew': notProvided('load the page anew'),
     'drop the stored token': notProvided('drop the stored token'),
@@ -306,7 +306,7 @@ export const wizard = setup({
       }),
     }),
     'forget the consent': assign({ awaitedConsent: null }),
-    /** Of the transfer that the consent is for nothing is known yet in a page that was loaded anew. */
+    /** After a reload, nothing is known yet about the transfer that the consent is for. */
     'return to the transfer': assign({
       transferId: ({ context }) => context.awaitedConsent?.transferId ?? null,
       status: null,
@@ -314,7 +314,7 @@ export const wizard = setup({
     }),
     'remember the sign-in': assign({ tokenId: ({ context }) => context.returned?.tokenId ?? null }),
     'forget the sign-in': assign({ typed: NOTHING_TYPED, tokenId: null }),
-    // What was typed here doesn't outlive a sign-in elsewhere, which comes first again.
+    // A sign-in elsewhere discards what was typed here, and has to be made again first.
     'forget the sign-in at the destination': assign(({ context: { typed, tokenId } }) => ({
       typed: tokenId === null ? { ...typed, destinationPassword: '' } : NOTHING_TYPED,
       tokenId: null,

@@ -13,7 +13,7 @@ import type { Act } from './owner-acts.ts';
 /** The legacy mailbox, proven by a sign-in. */
 export type Source = { readonly email: string; readonly password: string; readonly provider: 'sanbruno' };
 
-/** Where the mail goes. `email` is empty until the provider has said whose mailbox it is, and always for an export. */
+/** The destination. `email` is empty until the provider has confirmed the mailbox, and always for an export. */
 export type Destination = {
   readonly email: string;
   readonly provider: Provider;
@@ -22,7 +22,7 @@ export type Destination = {
   readonly tokenId?: string;
 };
 
-/** What stands in the fields, as typed. Passwords are forgotten once they have been used. */
+/** The content of the fields, as typed. Passwords are deleted once they have been used. */
 export type Typed = {
   readonly email: string;
   readonly password: string;
@@ -35,13 +35,13 @@ export type Typed = {
   readonly issue: string;
 };
 
-/** A message of the page, by what it is about; `wording.ts` has its kind and its words. */
+/** A message on the page, identified by its subject; `wording.ts` has its kind and text. */
 export type Message =
   | { readonly about: 'query'; readonly error: QueryError }
   | { readonly about: 'sign-in refused'; readonly code: CallFailureCode }
   | { readonly about: 'account creation'; readonly code: CallFailureCode }
   | { readonly about: 'load failed'; readonly code: CallFailureCode }
-  /** The server doesn't know the sign-in at the destination's provider any more. */
+  /** The server no longer knows the sign-in at the destination's provider. */
   | { readonly about: 'sign-in elsewhere ended'; readonly provider: Provider }
   | { readonly about: 'support sent' }
   | { readonly about: 'support failed'; readonly code: CallFailureCode }
@@ -54,13 +54,13 @@ export type Message =
         | 'sign-out unfinished'
         | 'start unknown';
     }
-  /** To copy what is new, one of the two mailboxes was not signed in to. */
+  /** Copying what is new failed, as one of the two sign-ins was refused. */
   | { readonly about: 'source refused' | 'destination refused' }
   | { readonly about: 'stop asked' | 'download stop asked' | 'daily started' | 'daily stopped' }
   | { readonly about: 'mended' | 'take-back asked' | 'forwarding stopped' }
   | { readonly about: ActRefused | 'act overtaken'; readonly code: CallFailureCode };
 
-/** A call of the owner's was refused. */
+/** A call by the owner was refused. */
 export type ActRefused =
   | 'stop refused'
   | 'mend refused'
@@ -69,32 +69,32 @@ export type ActRefused =
   | 'forwarding refused'
   | 'daily-off refused';
 
-/** A sign-in at a provider that a transfer's owner has left for, and what it is for. */
+/** The sign-in at a provider for which the owner has left the page, and its purpose. */
 export type AwaitedConsent = {
   readonly transferId: string;
   readonly purpose: 'mend' | 'take back' | 'again' | 'daily';
   readonly provider: OauthProvider;
 };
 
-/** What shows the server whose sign-in is to end, and whether that of every browser is. */
+/** Tells the server whose sign-in to end, and whether to end it in every browser. */
 export type Parting = Pick<Context, 'jwt'> & { readonly everywhere: boolean };
 
 export type Context = {
   readonly settings: PortalSettings;
-  /** The visitor's clock in ms since 1970, as last looked at: for the countdown, and when a transfer that goes on was last heard of. */
+  /** The visitor's clock in ms since 1970, as last read: for the countdown, and for when a running transfer was last heard from. */
   readonly now: number;
   readonly source: Source | null;
   readonly destination: Destination | null;
-  /** What the source can, as capabilities said: `operations` in session storage. */
+  /** The source's capabilities: `operations` in session storage. */
   readonly operations: readonly string[] | null;
   readonly allowContactsMigration: boolean;
   readonly googleTermsAccepted: boolean;
   /** The primary move: the callback must verify that the returned address equals the source's. */
   readonly checkSanBrunoOnOauthCallback: boolean;
   readonly jwt: string | null;
-  /** What is being signed out; nothing of it survives a reload. */
+  /** The sign-out in progress; not kept across a reload. */
   readonly parting: Parting | null;
-  /** The other browsers that are signed in, as last looked at; `null` while that isn't known. */
+  /** The other browsers that are signed in, as last read; `null` if unknown. */
   readonly signIns: SignIns | null;
   readonly storedToken: string | null;
   readonly notificationContact: string;
@@ -103,21 +103,21 @@ export type Context = {
   readonly contactsExportType: ContactsFormat | null;
   readonly awaitedConsent: AwaitedConsent | null;
   readonly typed: Typed;
-  /** How the typed destination signs in, as capabilities said; `null` while it isn't known. */
+  /** How the typed destination signs in, from its capabilities; `null` if unknown. */
   readonly typedAccount: { readonly provider: Provider; readonly auth: 'oauth' | 'other' } | null;
   readonly message: Message | null;
   readonly returned: OauthReturn | null;
   readonly transferId: string | null;
-  /** The transfer of the same mailbox that stood in the way of another: one that runs, or is completed. */
+  /** The transfer of the same mailbox, running or completed, that prevented a new one. */
   readonly transferInTheWay: { readonly id: string; readonly isCompleted: boolean } | null;
   readonly status: TransferStatus | null;
-  /** What a sign-in at the new mailbox's provider left with the server, for the act that it was made for. */
+  /** The ID of the token that a sign-in at the new mailbox's provider left with the server. */
   readonly tokenId: string | null;
-  /** What was written to support last. */
+  /** The last message to support. */
   readonly letter: SupportRequest | null;
   /** Transfer ID and ISO 8601 start, newest first, five at most. */
   readonly transfers: readonly { readonly id: string; readonly started: string }[];
-  /** How each of them stands, by ID, as far as that is known. */
+  /** The status of each of them, by ID, if known. */
   readonly statuses: Readonly<Record<string, TransferStatus>>;
 };
 
@@ -184,7 +184,7 @@ export type Event =
   | { readonly type: 'move.continue' }
   | { readonly type: 'options.toggle' }
   | { readonly type: 'provider.choose'; readonly provider: 'google' | 'office365' | 'aol' | 'other' | 'file_export' }
-  /** The sign-in with the typed password was refused. */
+  /** The server refused the typed password. */
   | { readonly type: 'password.refuse' }
   | { readonly type: 'host.toggle' }
   | { readonly type: 'host.type'; readonly host: string }
@@ -206,7 +206,7 @@ export type Event =
   | { readonly type: 'id.copy' }
   | { readonly type: 'transfer.open'; readonly id: string }
   | { readonly type: 'status.arrive'; readonly status: TransferStatus }
-  /** The stream of the status still stands, and has nothing new. */
+  /** The status stream is alive and has nothing new. */
   | { readonly type: 'status.beat' }
   | { readonly type: 'status.lose' }
   | { readonly type: 'more.show' }
@@ -227,14 +227,14 @@ export type Event =
   | { readonly type: 'support.submit' }
   | { readonly type: 'support.again' }
   // Anywhere
-  /** The way to Home in the header, where it asks first. */
+  /** The link to Home in the header, on pages that ask first. */
   | { readonly type: 'home.press' }
   | { readonly type: 'home.stay' }
-  /** Where it would take the visitor out of the wizard, it asks first. */
+  /** It asks first if that would take the visitor out of the wizard. */
   | { readonly type: 'sign-out.press' }
   | { readonly type: 'sign-out.confirm'; readonly everywhere: boolean }
   | { readonly type: 'call.retry' }
-  /** The browser is offline, so that no other page can be gone to. */
+  /** The browser is offline and can't open another page. */
   | { readonly type: 'connection.lose' }
   /** The browser is online again. */
   | { readonly type: 'connection.return' }

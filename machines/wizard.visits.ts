@@ -39,14 +39,14 @@ const entrances = wizard.createStateConfig({
       },
       { guard: { type: 'the way is to another provider', params: ({ event }) => event }, target: '#destination-other' },
       { guard: { type: 'the way is a download', params: ({ event }) => event }, target: '#destination-download' },
-      // Back from the form of one of the other ways: they are where it was chosen.
+      // Back from the form of one of the other ways leads to the options.
       { guard: or([stateIn('#destination-other'), stateIn('#destination-download')]), target: '#destination-choosing' },
       { target: '#destination' },
     ],
     'google-terms.visit': [{ guard: 'the source can sign in', target: '#google-terms' }, { target: '#home' }],
     'email-scopes.visit': [{ guard: 'the source can sign in', target: '#email-scopes' }, { target: '#home' }],
     'start-migration.visit': [
-      // Back from the provider's page, where nothing was agreed to.
+      // Back from the provider's page without an agreement.
       { guard: and(['the source can sign in', 'a sign-in elsewhere was begun']), target: '#destination' },
       { guard: not(ready), target: '#home' },
       { guard: 'terms are missing', target: '#google-terms' },
@@ -73,7 +73,7 @@ const entrances = wizard.createStateConfig({
         target: '#returned',
         actions: { type: 'read the return', params: ({ event }) => returnOf(event) },
       },
-      // In another tab, or where the browser keeps nothing.
+      // In another tab, or a browser without storage.
       {
         target: '#home',
         actions: { type: 'show the message', params: { message: { about: 'start unknown' } } },

@@ -1,6 +1,6 @@
 import { wizard } from '../wizard.setup.ts';
 
-/** In mid-wizard: to go Home or to sign out would forget the sign-in and what was chosen, so the visitor is asked first. */
+/** In the middle of the wizard, going Home or signing out would discard the sign-in and all choices, so it asks first. */
 export const askingHome = wizard.createStateConfig({
   initial: 'staying',
   states: {

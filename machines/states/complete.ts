@@ -3,7 +3,7 @@ import { readTransferId, statusQuery } from '../../src/contract/page-address.ts'
 import { wizard } from '../wizard.setup.ts';
 import { givingUp } from './waiting.ts';
 
-/** Step 4: the transfer runs; its ID is shown and can be copied. */
+/** Step 4: the transfer is running; its ID is shown and can be copied. */
 export const complete = wizard.createStateConfig({
   id: 'complete',
   meta: {

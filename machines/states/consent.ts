@@ -23,14 +23,14 @@ function leaving(role: 'move' | 'transfer' | 'status') {
     },
     on: {
       'page.return': role === 'status' ? '#home' : '#destination',
-      // The notice of the move stands until the page unloads, and the browser may be kept from that.
+      // The notice of the move stays until the page unloads, which may never happen.
       ...(role === 'move' ? ({ 'modal.close': '#destination' } as const) : {}),
       'connection.lose': role === 'status' ? '#unavailable-for-status' : '#unavailable-for-transfer',
     },
   });
 }
 
-/** Away for a transfer that has been ordered; the way back leads to that one again. */
+/** Leaves for a sign-in for an existing transfer; the return leads back to it. */
 export const leavingForAct = wizard.createStateConfig({
   id: 'leaving-for-act',
   meta: { step: 4 },
@@ -98,7 +98,7 @@ export const returned = wizard.createStateConfig({
   ],
 });
 
-/** Google's terms come before anything is done with the account, even when a stored session has lost them. */
+/** Google's terms must be accepted before the account is used, even if a stored session has lost their acceptance. */
 export const checkingTerms = wizard.createStateConfig({
   always: [{ guard: 'terms are missing', target: '#google-terms' }, { target: '#start-migration' }],
 });

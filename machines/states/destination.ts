@@ -90,7 +90,7 @@ const options = wizard.createStateConfig({
     ],
   },
   states: {
-    // Who comes back from another way than the move finds it where it was.
+    // Visitors who return from one of the other ways find the options open.
     arriving: { always: [{ guard: 'another way was begun', target: 'choosing' }, { target: 'closed' }] },
     closed: { on: { 'options.toggle': 'choosing' } },
     choosing: { id: 'destination-choosing', on: { 'options.toggle': 'closed' } },
@@ -99,14 +99,14 @@ const options = wizard.createStateConfig({
   },
 });
 
-/** Names the form that takes the page's place, so that Back leads out of it and a reload into it. */
+/** Puts the form that replaces the page into the address, so that Back leaves it and a reload keeps it. */
 const WAY = 'way';
 function wayInAddress(value: StateValue): Record<string, string> {
   const way = ['other', 'download'].find((options) => matchesState({ destination: { options } }, value));
   return way === undefined ? {} : { [WAY]: way };
 }
 
-/** Step 2: where the mail goes. */
+/** Step 2: the destination. */
 export const destination = wizard.createStateConfig({
   id: 'destination',
   meta: {

@@ -2,7 +2,7 @@ import { wizard } from '../wizard.setup.ts';
 import type { Visit } from '../wizard.types.ts';
 import { unavailable } from './unavailable.ts';
 
-/** An overlay, and after a pause away to a page of the provider's. */
+/** Shows an overlay and, after a pause, leaves for a page of the provider. */
 function externalPage<const Id extends 'privacy-policy' | 'terms-of-service'>(
   id: Id,
   setting: 'privacyUrl' | 'termsUrl',

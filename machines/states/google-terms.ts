@@ -1,7 +1,7 @@
 import { wizard } from '../wizard.setup.ts';
 import { askingHome } from './asking-home.ts';
 
-/** Google's privacy statement; accepted, the way goes on to where it was asked for. */
+/** Google's privacy statement. Acceptance leads on to the page that required it. */
 export const googleTerms = wizard.createStateConfig({
   id: 'google-terms',
   meta: { step: 2, page: { path: '/accept-google-terms', visit: () => ({ type: 'google-terms.visit' }) } },

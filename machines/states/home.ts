@@ -19,7 +19,7 @@ const countdown = wizard.createStateConfig({
   },
 });
 
-/** What is being verified, or has been, stays as it is. */
+/** Fields can't be edited during or after verification. */
 const settled = or([stateIn('#home-asking'), stateIn('#home-verifying'), stateIn('#home-welcomed')]);
 
 /** The email of the sign-in: checked a pause after the typing stops, and again when it is submitted. */
@@ -62,7 +62,7 @@ const email = wizard.createStateConfig({
         ],
         onError: [
           { guard: failedWith('PROVIDER_NOT_SUPPORTED', 'INVALID_EMAIL'), target: 'notLegacy' },
-          // Nothing to say about the email: the sign-in asks again.
+          // No message: the sign-in checks the email again.
           { target: 'untouched' },
         ],
       },
@@ -159,14 +159,14 @@ const credentials = wizard.createStateConfig({
     unavailable: unavailableUntilAsked('asking'),
     welcomed: {
       id: 'home-welcomed',
-      // The way on has begun, and the header shows nothing new for a moment.
+      // The visitor is about to move on, so the header stays unchanged for this moment.
       on: { 'sign-out.press': {}, 'modal.close': goingOn },
       after: { 'success pause': goingOn },
     },
   },
 });
 
-/** Finds a transfer by its ID, or leaves for a sign-in that finds all of an address. */
+/** Finds a transfer by its ID, or leaves for a sign-in that finds all transfers of an address. */
 const lookingUp = wizard.createStateConfig({
   initial: 'editing',
   entry: { type: 'type', params: { transferId: '' } },
@@ -215,7 +215,7 @@ const lookingUp = wizard.createStateConfig({
 
 const message = banner('destination banner life');
 
-/** Step 1. Entering forgets everything; the countdown moves by itself beside the page. */
+/** Step 1. Entering clears the session; the countdown runs in a region of its own. */
 export const home = wizard.createStateConfig({
   id: 'home',
   meta: {
@@ -226,7 +226,7 @@ export const home = wizard.createStateConfig({
   entry: 'forget everything',
   states: {
     countdown,
-    // The sign-in has messages of its own.
+    // The sign-in shows its own messages.
     banner: {
       ...message,
       on: {

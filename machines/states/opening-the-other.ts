@@ -1,6 +1,6 @@
 import type { Context } from '../wizard.types.ts';
 
-/** From a page whose order another transfer of the same mailbox stood in the way of, to that transfer. */
+/** Leads from an order that another transfer of the same mailbox prevented to that transfer. */
 export const openingTheOther = {
   'transfer.open': {
     guard: 'a transfer is in the way',

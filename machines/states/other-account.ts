@@ -5,10 +5,13 @@ import { asAddress, typeEmail, typePassword } from './typed-account.ts';
 import { ifUnavailable, unavailable, unavailableUntilAsked } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
 
-/** What is being verified stays as it is. */
+/** Fields can't be edited during verification. */
 const verifying = or([stateIn('#other-credentials-asking'), stateIn('#other-credentials-verifying')]);
 
-/** The email: malformed, at a legacy domain, at no provider that we know, without a mail server to be found, or good, with how its provider signs in remembered. */
+/**
+ * The email: malformed, at a legacy domain, at an unknown provider, without a mail server that can be found, or valid. If
+ * valid, how its provider signs in is remembered.
+ */
 const email = wizard.createStateConfig({
   initial: 'untouched',
   on: {
@@ -55,7 +58,7 @@ const email = wizard.createStateConfig({
     malformed: { id: 'other-email-malformed' },
     legacyAddress: {},
     unsupported: { id: 'other-email-unsupported' },
-    // Whoever names a host needs none to be found.
+    // With a host given, none has to be found.
     serverless: { id: 'other-email-serverless', always: { guard: not(stateIn('#other-host-unused')), target: 'good' } },
   },
 });
@@ -113,10 +116,10 @@ const refused = {
   actions: { type: 'show the message', params: failureOf('sign-in refused') },
 } as const;
 
-/** At a provider that signs in by OAuth, and without a host of one's own. */
+/** At a provider with OAuth, and no host was given. */
 const byOauth = and(['the account signs in by OAuth', stateIn('#other-host-unused')]);
 
-/** Whether the password is asked for: not where the provider's own sign-in does. */
+/** Whether the page asks for the password: not if the provider's own sign-in does. */
 const password = wizard.createStateConfig({
   initial: 'asked',
   states: {
@@ -131,14 +134,14 @@ const password = wizard.createStateConfig({
         },
         'password.refuse': '.refused',
       },
-      // That it was refused stays at the field when the message about it has gone.
+      // The field still shows the refusal after the message has cleared.
       states: { good: {}, refused: {} },
     },
     notAsked: { always: { guard: not(byOauth), target: 'asked' } },
   },
 });
 
-/** By OAuth where the provider has it; else by password, and then without contacts. */
+/** By OAuth if the provider supports it, else by password and without contacts. */
 const credentials = wizard.createStateConfig({
   initial: 'editing',
   states: {
@@ -235,7 +238,7 @@ const credentials = wizard.createStateConfig({
   },
 });
 
-/** Any other provider: email, an optional host of its own, and the sign-in. */
+/** Any other provider: email, an optional host, and the sign-in. */
 export const otherAccount = wizard.createStateConfig({
   type: 'parallel',
   states: { email, host, password, credentials },

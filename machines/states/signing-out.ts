@@ -6,7 +6,7 @@ const unfinished = {
   actions: { type: 'show the message', params: { message: { about: 'sign-out unfinished' } } },
 } as const;
 
-/** The browser forgets at once; then the server is told, and Home says what came of it. */
+/** Clears the session at once, then tells the server; Home shows the result. */
 export const signingOut = wizard.createStateConfig({
   id: 'signing-out',
   ...waiting(unfinished),

@@ -30,11 +30,11 @@ const judging = [
   { target: 'checkingDomain' },
 ] as const;
 
-/** Where the notification goes: `portal.md` §5, "Notification contact". */
+/** The notification contact: `portal.md` §5, "Notification contact". */
 const contact = wizard.createStateConfig({
   initial: 'arriving',
   on: {
-    // What is being submitted stays as it is.
+    // Nothing can be edited during submission.
     'contact.type': {
       guard: stateIn('#start-migration-waiting'),
       target: '.arriving',
@@ -75,7 +75,7 @@ const contact = wizard.createStateConfig({
       },
     },
     good: { id: 'start-migration-contact-good' },
-    // The check failed, which says nothing of the contact: it is made again, as often as it takes.
+    // A failed check says nothing about the contact, so it is repeated until it succeeds.
     unchecked: { after: { 'check pause': checking }, on: { 'contact.enter': checking } },
     wrongEmail: {},
     wrongPhoneNumber: {},
@@ -118,7 +118,7 @@ const failed = {
   ],
 } as const;
 
-/** One submit, one job: the button does nothing while one is under way, and the server knows the same submit again. */
+/** One submit makes one job: the button is inactive during a submit, and the server recognises a repeated one. */
 const submission = wizard.createStateConfig({
   initial: 'waiting',
   states: {
@@ -187,7 +187,7 @@ const submission = wizard.createStateConfig({
   },
 });
 
-/** Step 3: who is told, and the start. */
+/** Step 3: the notification contact, and the start. */
 export const startMigration = wizard.createStateConfig({
   id: 'start-migration',
   meta: { step: 3, page: { path: '/start-migration', visit: () => ({ type: 'start-migration.visit' }) } },

@@ -25,7 +25,7 @@ export const statusFromEmail = wizard.createStateConfig({
       },
     },
     showing: {
-      // The list is there at once; how each stands comes when it is known.
+      // The list is shown at once, and each status once it is known.
       initial: 'asking',
       states: {
         asking: {

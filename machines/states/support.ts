@@ -18,7 +18,7 @@ type Field = {
   readonly read: (event: Event) => Partial<Typed>;
 };
 
-/** Without the legacy email and an issue there is nothing to submit. */
+/** The legacy email and an issue are required. */
 const incomplete = or(['the support email is off the cable domain', 'the issue is too short or too long']);
 
 /** A field that is judged a pause after the typing stops, and again on submit: the letter isn't sent while one is wrong. */
@@ -33,7 +33,7 @@ function settledField({ event, guard, read }: Field) {
       },
       'support.submit': [
         { guard: incomplete },
-        // The legacy email is good whenever the letter is complete.
+        // The legacy email is known to be valid once the message is complete.
         ...(event === 'legacy-email.type' ? [] : [{ guard, target: '.wrong' as const }]),
         { target: '.good' as const },
       ],
@@ -94,7 +94,7 @@ const sending = wizard.createStateConfig({
   },
 });
 
-/** A letter to support. */
+/** A message to support. */
 export const support = wizard.createStateConfig({
   id: 'support',
   meta: { page: { path: '/support-form', visit: () => ({ type: 'support.visit' }) } },

@@ -5,7 +5,7 @@ export function withoutMarks(text: string): string {
   return text.replaceAll(/\p{Cf}/gu, '');
 }
 
-/** An address or a host as it was typed, ready to be judged. */
+/** A typed address or host, ready to be checked. */
 export function asAddress(text: string): string {
   return withoutMarks(text).trim().toLowerCase();
 }
@@ -21,7 +21,7 @@ export const typePassword = {
   params: ({ event }: { event: { readonly password: string } }) => ({ password: event.password }),
 } as const;
 
-/** What signs in to the legacy mailbox, as typed: the input of 'validate the account'. */
+/** The typed credentials of the legacy mailbox: the input of 'validate the account'. */
 export function typedLegacyAccount({ context: { typed } }: { readonly context: Context }) {
   return { email: typed.email, password: typed.password, provider: 'sanbruno' } as const;
 }

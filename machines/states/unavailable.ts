@@ -8,12 +8,12 @@ export function tryingAgain<const Next>(next: Next) {
   return { 'call.retry': next, 'connection.return': next } as const;
 }
 
-/** The server can't be reached, or is closed: the page makes way until the same is read or checked again. */
+/** The server can't be reached, or is closed: another page is shown until the same read or check is repeated. */
 export function unavailable<const Next>(next: Next) {
   return { tags: 'unavailable', on: tryingAgain(next) } as const;
 }
 
-/** The same before what changes something or leads on: that waits for the visitor, who may have turned to other things. */
+/** The same for calls that change something or lead on: these are repeated only by the visitor, who may have left. */
 export function unavailableUntilAsked<const Next>(next: Next) {
   return { tags: 'unavailable', on: { 'call.retry': next } } as const;
 }

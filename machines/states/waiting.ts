@@ -1,9 +1,9 @@
-/** Nobody answers: after the `answer limit` the page goes on there without the call. Beside the state's `invoke`. */
+/** Moves on without the call's answer after the `answer limit`. Use next to the state's `invoke`. */
 export function givingUp<const Next>(next: Next) {
   return { after: { 'answer limit': next } } as const;
 }
 
-/** Inside a state that the visitor waits in: first prompt, then slow, and then given up. Beside the state's `invoke`. */
+/** The substates of waiting for a call: prompt, then slow, then given up. Use next to the state's `invoke`. */
 export function waiting<const Next>(next: Next) {
   return {
     ...givingUp(next),

@@ -3,23 +3,23 @@ import type { OauthProvider } from '../../../src/contract/provider.ts';
 import { typePassword } from '../typed-account.ts';
 import type { ActRefused, AwaitedConsent } from '../../wizard.types.ts';
 
-/** How the transfer stands, or who asks, is not what the page took it for: it asks, and shows what there is. */
+/** The transfer's status, or the visitor's permission, is not what the page assumed: it is requested again and shown. */
 const overtaken = {
   guard: failedWith('OPERATION_NOT_ALLOWED', 'INVALID_TOKEN', 'MIGRATION_ID_NOT_FOUND'),
   target: '#status-asking',
 } as const;
 const sayOvertaken = { type: 'show the message', params: failureOf('act overtaken') } as const;
 
-/** Nobody knows what became of a call whose dialog is closed: the page asks. */
+/** The outcome of a call is unknown once its dialog is closed, so the status is requested. */
 export const closedWhileCalling = {
   'modal.close': { target: '#status-asking', actions: 'forget the sign-in' },
 } as const;
 
-/** Whether a call that failed was done all the same may not be known: a page that follows nothing any more looks. */
+/** A call that failed may have been executed all the same: a page that no longer follows the status requests it. */
 export const LOOKING = ['look at the page'] as const;
 type Looking = typeof LOOKING | readonly [];
 
-/** What becomes of a call that takes no sign-in and fails. */
+/** Handles the failure of a call without a sign-in. */
 export function refusedPlainly<const About extends ActRefused, const Looks extends Looking>(
   about: About,
   looks: Looks,
@@ -29,7 +29,7 @@ export function refusedPlainly<const About extends ActRefused, const Looks exten
   return { failed, failures: [{ ...overtaken, actions: sayOvertaken }, failed] } as const;
 }
 
-/** What becomes of a call that fails with what was typed for it. */
+/** Handles the failure of a call with typed credentials. */
 export function refusedAt<const Target extends string, const About extends ActRefused, const Looks extends Looking>(
   target: Target,
   about: About,
@@ -45,7 +45,7 @@ export function refusedAt<const Target extends string, const About extends ActRe
   } as const;
 }
 
-/** Typing into a form; the substate that says what is wrong is left. */
+/** Typing into a form leaves the substate that shows an error. */
 export const typing = {
   'password.type': {
     target: '.editing',

@@ -17,7 +17,7 @@ function opening<const Target extends string>(act: Act, target: Target) {
   } as const;
 }
 
-/** Beside the status page: what the transfer's owner may do with it, each in a dialog of its own. */
+/** A region next to the status page: what the owner can do with the transfer, each act in its own dialog. */
 export const acts = wizard.createStateConfig({
   initial: 'resting',
   states: {

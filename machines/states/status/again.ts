@@ -11,7 +11,7 @@ const sayDaily = { type: 'show the message', params: { message: { about: 'daily 
 function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
   const refused = `status-${purpose}-refused` as const;
   const { failed, failures, unproven } = refusedAt(`#${refused}`, 'again refused', LOOKING);
-  /** What is wanted anew is that mailbox's sign-in alone: the other one is still good. */
+  /** Only that mailbox has to be signed in to again; the other sign-in is still valid. */
   const refusedAtSide = <const Wanted extends Side, const Forget extends string>(side: Wanted, forget: Forget) =>
     ({
       guard: refusedBy(side),

@@ -1,7 +1,7 @@
 import { wizard } from '../../wizard.setup.ts';
 import { givingUp } from '../waiting.ts';
 
-/** The status is asked for beside what is shown; with an answer it goes on at `answered`, without one at `missed`. */
+/** Requests the status while the page stays; continues at `answered` with an answer, at `missed` without. */
 export function askingForStatus<const Answered extends string, const Missed extends string>(
   answered: Answered,
   missed: Missed,

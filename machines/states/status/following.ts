@@ -9,7 +9,7 @@ const remember = {
   params: ({ event }: { event: { status: TransferStatus } }) => event,
 } as const;
 
-/** It is asked for after a longer pause. */
+/** The status is requested after a longer pause. */
 function askingLater<const Missed extends string>(missed: Missed) {
   return {
     initial: 'pausing',

@@ -4,7 +4,7 @@ import { closedWhileCalling, LOOKING, passwordForm, refusedAt, typing } from './
 
 const { failed, failures } = refusedAt('#status-forwarding-refused', 'forwarding refused', LOOKING);
 
-/** Only who has the password of the San Bruno mailbox changes what becomes of its mail. */
+/** Needs the password of the San Bruno mailbox, as it changes where that mailbox's mail goes. */
 export const forwardingOff = wizard.createStateConfig({
   initial: 'asking',
   states: {

@@ -11,7 +11,7 @@ function opening<const Name extends Guide>(guide: Name) {
   } as const;
 }
 
-/** In the status page's place: how a phone and a computer are set up for the new mailbox, a page for each provider. */
+/** Replaces the status page: how to set up a phone and a computer for the new mailbox, one page for each provider. */
 export const guide = wizard.createStateConfig({
   initial: 'closed',
   on: {

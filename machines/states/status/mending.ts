@@ -46,7 +46,7 @@ export const mending = wizard.createStateConfig({
   },
 });
 
-/** Back from a sign-in, the status isn't known yet: the server knows the side that needs attention. */
+/** On return from a sign-in the status isn't known yet, but the server knows which side needs attention. */
 function sideOf(status: TransferStatus | null): { readonly side?: Side } {
   const attention = attentionOf(status);
   return attention === undefined ? {} : { side: attention.side };

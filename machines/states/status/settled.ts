@@ -3,7 +3,7 @@ import { wizard } from '../../wizard.setup.ts';
 import { waiting } from '../waiting.ts';
 import { askingForStatus } from './asking-for-status.ts';
 
-/** They may be gone all the same: the page asks. */
+/** They may have been deleted all the same, so the status is requested. */
 const notDeleted = {
   target: 'looking',
   actions: { type: 'show the message', params: failureOf('export deletion failed') },

@@ -4,15 +4,15 @@ import { wizard } from '../../wizard.setup.ts';
 import { typedLegacyAccount, typeEmail, typePassword } from '../typed-account.ts';
 import { waiting } from '../waiting.ts';
 
-/** What is being verified stays as it is. */
+/** Fields can't be edited during verification. */
 const settled = or([stateIn('#status-verifying'), stateIn('#status-asking-again')]);
 
 const say = { type: 'remember the message', params: failureOf('sign-in refused') } as const;
 const refused = { target: 'refused', actions: [say, 'forget the typed password'] } as const;
-/** Who has signed in already has typed nothing since. */
+/** A visitor who is already signed in has typed nothing since. */
 const refusedAgain = { target: 'refused', actions: say } as const;
 
-/** Beside the status page: to who has shown nothing it tells numbers alone, and all of it after a sign-in. */
+/** A region next to the status page, which shows only numbers until the visitor signs in, and then everything. */
 export const showMore = wizard.createStateConfig({
   initial: 'closed',
   states: {
@@ -74,7 +74,7 @@ export const showMore = wizard.createStateConfig({
                 actions: { type: 'remember the message', params: { message: { about: 'not the owner' } } },
               },
               {
-                // Followed anew, by a stream that shows all.
+                // Followed again, by a stream that shows everything.
                 target: ['#status-more-closed', '#status-following'],
                 actions: [
                   { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },

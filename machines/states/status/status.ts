@@ -14,7 +14,7 @@ import { showMore } from './show-more.ts';
 
 const message = banner('banner life');
 
-/** Names the guide that takes the page's place, so that Back leads out of it, and its address can be handed on. */
+/** Puts the guide that replaces the page into the address, so that Back leaves it and the address can be shared. */
 const GUIDE = 'guide';
 function guideInAddress(value: StateValue): Record<string, string> {
   const open = openGuide(value);
@@ -27,7 +27,7 @@ const openingDialog = {
   actions: 'forget the message',
 } as const;
 
-/** What became of a transfer, by its ID. */
+/** The status of a transfer, by its ID. */
 export const status = wizard.createStateConfig({
   id: 'status',
   meta: {
@@ -79,10 +79,10 @@ export const status = wizard.createStateConfig({
         unavailable: unavailable('asking'),
       },
     },
-    // A dialog has messages of its own.
+    // Dialogs show their own messages.
     banner: {
       ...message,
-      // What is being done is said until it is done.
+      // A message about an ongoing act stays until it is done.
       always: {
         guard: and(['what is said to be taken back was taken back', not(stateIn('#status-asking'))]),
         target: '.hidden',

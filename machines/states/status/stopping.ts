@@ -4,7 +4,7 @@ import type { ActRefused, Context, Message } from '../../wizard.types.ts';
 import { waiting } from '../waiting.ts';
 import { LOOKING, refusedPlainly } from './act.ts';
 
-/** The owner is asked, and then it is stopped. */
+/** Stops the transfer once the owner has confirmed. */
 function confirming<const Looks extends Parameters<typeof refusedPlainly>[1]>(
   src: 'stop the transfer' | 'stop the daily copying',
   refused: Extract<ActRefused, 'stop refused' | 'daily-off refused'>,
@@ -34,7 +34,7 @@ function confirming<const Looks extends Parameters<typeof refusedPlainly>[1]>(
   });
 }
 
-/** What is copied stays; of a download nothing is there. */
+/** What was copied stays, but an export leaves nothing. */
 export const stopping = confirming(
   'stop the transfer',
   'stop refused',
