@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
 import { freePort } from '../support/free-port.ts';
 import { openNotifier, type NotifierSettings } from '../../src/server/notifications/notifier.ts';
+import type { News, NotificationKind } from '../../src/server/notifications/news.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { newsOf } from '../../src/server/transfers/status.ts';
 import { reviewOf } from '../../src/server/transfers/review.ts';
@@ -108,7 +109,49 @@ async function startSmtp(answer: (letters: number) => Error | null | Promise<nul
   };
 }
 
+const NEWS: News = {
+  contact: 'a@b.example',
+  isConfirmed: true,
+  source: 'a@b.example',
+  destination: { provider: 'yahoo', email: 'new@home.example' },
+  isExport: false,
+  messages: 1,
+  messagesPresent: 0,
+  contacts: 0,
+  contactsPresent: 0,
+  contactsCompleted: 0,
+  remarks: false,
+  skipped: 0,
+  outcomes: [],
+  files: [],
+};
+const WAITING: Partial<News> = { waiting: { operation: 'emailmigration', reason: 'busy' } };
+
 describe('a notification', () => {
+  test.each<[NotificationKind, Partial<News>, number]>([
+    ['started', {}, 1],
+    ['started', { hasLongEnded: true }, 0],
+    ['waiting', WAITING, 1],
+    ['waiting', {}, 0],
+  ])('that something is %s is sent only while that is news: %j', async (kind, news, letters) => {
+    await using smtp = await startSmtp(() => null);
+    using notifier = openNotifier({
+      settings: {
+        publicUrl: 'https://portal.example',
+        legacyName: 'San Bruno',
+        supportPhone: '650 555 0100',
+        smtpUrl: smtp.url,
+        smtpInClear: true,
+        mailFrom: 'no-reply@portal.example',
+      },
+      log: openLog('silent'),
+      news: async () => ({ ...NEWS, ...news }),
+      review: async () => null,
+    });
+    await notifier.tell({ transferId: ID, kind }, false);
+    expect(smtp.deliveries()).toBe(letters);
+  });
+
   test('of a transfer that needs review goes to support once, with what it needs', async () => {
     await using smtp = await startSmtp(() => null);
     await using filled = await openFilled();
