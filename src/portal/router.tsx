@@ -118,6 +118,8 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
       },
     },
     defaultPreload: false,
+    // The browser would scroll the page that is left, and Back would lead to the top of the other.
+    scrollRestoration: true,
     defaultErrorComponent: LostScriptPage,
     // Plain text: the default would read an ID of digits as a number.
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

@@ -128,7 +128,8 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
       Object.assign(globalThis, { seen });
       new MutationObserver(() => {
         const isOpen = document.querySelector('[aria-expanded=true]') !== null;
-        seen.push(`${document.title}${isOpen ? ', opened' : ''}`);
+        const step = document.querySelector('.steps [aria-current]')?.textContent ?? 'none';
+        seen.push(`${document.title}, step ${step}${isOpen ? ', opened' : ''}`);
       }).observe(document, { attributes: true, childList: true, subtree: true });
     });
     const seen = () => page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
@@ -136,12 +137,36 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
     await follow('Contact support')(page);
     await standsAt('/support-form', 'Contact support');
     expect((await seen()).filter((what) => what.endsWith('opened'))).toEqual([]);
+    const steps = (await seen())
+      .filter((what) => what.startsWith('Move your mailbox'))
+      .map((what) => what.split(', ')[1]);
+    expect(new Set(steps)).toEqual(new Set(['step Yahoo Mail']));
     await page.clock.install();
     await stopTheClock(page);
     await arrive('/privacy-policy');
     await page.getByRole('link', { name: 'Contact support' }).press('Enter');
     await standsAt('/support-form', 'Contact support');
     expect((await seen()).filter((what) => what.startsWith('Terms'))).toEqual([]);
+  });
+
+  test('Back leads to where the visitor was on the page, and the page that is left does not move', async () => {
+    const at = () => page.evaluate(() => scrollY);
+    await page.setViewportSize({ width: 360, height: 640 });
+    await arrive('/');
+    await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+    const below = await at();
+    await follow('Contact support')(page);
+    await standsAt('/support-form', 'Contact support');
+    expect(await at()).toBe(0);
+    await page.evaluate(() => {
+      const seen: string[] = [];
+      Object.assign(globalThis, { seen });
+      addEventListener('scroll', () => seen.push(document.title));
+    });
+    await page.goBack();
+    await standsAt('/', TOOL);
+    await expect.poll(at).toBe(below);
+    await expect.poll(() => page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen)).toEqual([TOOL]);
   });
 
   const SUPPORT = ['/support-form', 'Contact support'] as const;
