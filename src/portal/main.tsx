@@ -7,7 +7,7 @@ import { wizardMachine } from '../../machines/wizard.machine.ts';
 import { stepOf } from '../../machines/wizard.routes.ts';
 import { createWizardRouter } from './router.tsx';
 import { createServices } from './services.ts';
-import { dropStoredToken, openStorage, readSession, readStoredToken, writeSession } from './session.ts';
+import { dropStoredToken, forgetScrolls, openStorage, readSession, readStoredToken, writeSession } from './session.ts';
 import { settings } from './settings.ts';
 import { WizardProvider } from './wizard-context.tsx';
 
@@ -47,6 +47,7 @@ actor.subscribe((snapshot) => {
   if (snapshot.value !== 'arriving') writeSession(tab, sessionOf(snapshot.context), stepOf(snapshot));
 });
 const router = createWizardRouter(actor.start());
+forgetScrolls(tab);
 
 addEventListener('online', () => actor.send({ type: 'connection.return' }));
 const look = () => document.visibilityState === 'visible' && actor.send({ type: 'page.look' });

@@ -65,6 +65,12 @@ export function forgetReloads(storage: Storage | null): void {
   for (const key of Object.keys(storage)) if (key.startsWith('tanstack_router_reload:')) storage.removeItem(key);
 }
 
+/** How far each place of the history was scrolled: the router keeps it from one load to the next, and has read it by now. */
+export function forgetScrolls(storage: Storage | null): void {
+  if (storage === null) return;
+  for (const key of Object.keys(storage)) if (key.startsWith('tsr-scroll-restoration')) storage.removeItem(key);
+}
+
 /** The key of the token that an earlier visit may have left in local storage (`decisions.md`). */
 const TOKEN = 'token';
 
