@@ -387,6 +387,27 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
         });
       },
     );
+
+    test('its button to close lies over nothing else, wherever the dialog is scrolled to on a telephone', async () => {
+      await page.setViewportSize({ width: 320, height: 480 });
+      await arrive('/');
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      const dialog = page.getByRole('dialog', { name: 'Sign in to get started' });
+      await dialog.waitFor();
+      const besideClose = await dialog.evaluate((box) => {
+        const found = new Set<string>();
+        for (let top = 0; top <= box.scrollHeight - box.clientHeight; top += 8) {
+          box.scrollTop = top;
+          const close = box.querySelector('.modal-close')?.getBoundingClientRect();
+          if (close === undefined) throw new Error('The dialog has no button to close it.');
+          const y = close.top + close.height / 2;
+          for (const x of [close.left - 4, close.left + close.width / 2, close.right + 4])
+            found.add(document.elementFromPoint(x, y)?.closest('[class^=modal], h2, .field')?.className ?? 'outside');
+        }
+        return [...found].toSorted();
+      });
+      expect(besideClose).toEqual(['modal-close', 'modal-top']);
+    });
   });
 
   test('a button that is off looks off under the pointer, and one that is on does not', async () => {

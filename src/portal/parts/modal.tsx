@@ -56,9 +56,11 @@ export function Modal({ title, closeLabel, onClose, children }: Props) {
         </h2>
         {children}
       </div>
-      <button className="modal-close" type="button" aria-label={closeLabel} onClick={onClose}>
-        <Icon name="close" />
-      </button>
+      <div className="modal-top">
+        <button className="modal-close" type="button" aria-label={closeLabel} onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </div>
     </dialog>
   );
 }
