@@ -34,6 +34,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     const steps = page.getByRole('navigation', { name: 'Progress' });
     expect(await steps.getByText('Running').count()).toBe(1);
     expect(await steps.getByLabel('Done').count()).toBe(4);
+    await page.getByText('Everything is done. You can close this page.').waitFor();
     await page.getByText('12 messages arrived.').waitFor();
     await page.getByText('1 contact arrived.').waitFor();
     await page.getByText('Nothing is missing, and nothing is there twice.').waitFor();
@@ -63,6 +64,8 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     });
     const main = page.getByRole('main');
     await main.getByText('11 messages arrived.').waitFor();
+    expect(await main.getByText('Everything is done').count()).toBe(0);
+    await main.getByText('We copied what we could. Please see below what did not move.').waitFor();
     await main.getByText('1 message is not in your new mailbox. See the list below.').waitFor();
     await main.getByText('Nothing else is missing, and nothing is there twice.').waitFor();
     await main.getByText('does not follow you to a new mailbox').waitFor();

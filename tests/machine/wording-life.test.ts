@@ -87,6 +87,15 @@ describe('an export whose messages are all copied', () => {
   });
 });
 
+test.each<[keyof typeof status.now, Progress]>([
+  ['counting', { status: 'inprogress', done: 0 }],
+  ['running', { status: 'inprogress', done: 3 }],
+  ['running', { status: 'inprogress', done: 0, total: 400 }],
+  ['started', { status: 'started' }],
+])('what is being done is said as "%s" of %o', (now, progress) => {
+  expect(standingWords(progress, false, 'email').now).toBe(status.now[now]);
+});
+
 test.each(['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const)(
   'why a transfer waits is said for %s, with the moment when it is known',
   (reason) => {
@@ -228,8 +237,7 @@ describe('how an operation stands', () => {
       'Your transfer is about to begin.',
       'Nothing yet. We begin in a moment.',
     ]);
-    expect(standingWords({ status: 'started', done: 0 }, true, 'email').now).toBe(status.now.running);
-    expect(standingWords({ status: 'inprogress', done: 0 }, false, 'email').now).toBe(status.now.running);
+    expect(standingWords({ status: 'started', done: 0 }, true, 'email').now).toBe(status.now.counting);
   });
 
   test('a failed download is not said to go on where it stopped', () => {

@@ -86,7 +86,7 @@ function NoneFound() {
   const send = useSend();
   const settings = useWizard((snapshot) => snapshot.context.settings);
   return (
-    <WizardPage heading={words.heading}>
+    <WizardPage heading={words.heading} lost>
       <Message kind="error" title={words.none.title} content={words.none.content(settings)} />
       <p className="soft">{words.note}</p>
       <div className="actions">

@@ -1,7 +1,7 @@
 import type { TransferStatus } from '../../contract/calls/status.ts';
 import { isOver, timeLeft } from '../../../machines/countdown.ts';
 import { openGuide } from '../../../machines/mail-guide.ts';
-import { isExport } from '../../contract/transfer-status.ts';
+import { isExport, leavesSomeOut } from '../../contract/transfer-status.ts';
 import { attentionOf, isCancelled } from '../../../machines/owner-acts.ts';
 import { PATHS, visitOf, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { BarsLoader } from '../parts/bars-loader.tsx';
@@ -83,7 +83,12 @@ function Lead({ snapshot }: { readonly snapshot: WizardSnapshot }) {
 
 function leadOf(snapshot: WizardSnapshot): string {
   const { status } = snapshot.context;
-  if (isDone(snapshot)) return status?.files === 'there' ? finished.filesLead : finished.lead;
+  if (isDone(snapshot)) {
+    if (status?.files === 'there') return finished.filesLead;
+    const operations = [status?.emailmigration, status?.contactsmigration].filter((each) => each !== undefined);
+    const isInPart = operations.some((each) => leavesSomeOut(each) || (each.lost ?? 0) > 0);
+    return isInPart ? finished.leadInPart : finished.lead;
+  }
   if (!snapshot.matches({ status: { page: 'following' } })) return words.settled;
   const isAtRest = attentionOf(status) !== undefined || status?.emailmigration?.taking_back === true;
   return isAtRest ? words.follows : words.lead;
@@ -165,7 +170,7 @@ function NotShown({ snapshot }: { readonly snapshot: WizardSnapshot }) {
     ? words.failed
     : { ...words.notFound, content: words.notFound.content(snapshot.context.settings) };
   return (
-    <WizardPage heading={words.heading}>
+    <WizardPage heading={words.heading} lost={!failed}>
       <Message kind="error" title={title} content={content} />
       <div className="actions">
         {failed && (

@@ -16,6 +16,8 @@ type Props = {
   readonly done?: boolean;
   /** The page is of another way than the move to Yahoo, before one is chosen. */
   readonly elsewhere?: boolean;
+  /** Nothing was found, which is at no step. */
+  readonly lost?: boolean;
   /** The page itself says from where to where the mail goes. */
   readonly saysRoute?: boolean;
   readonly children?: ReactNode;
@@ -28,6 +30,7 @@ export function WizardPage({
   view,
   done = false,
   elsewhere = false,
+  lost = false,
   saysRoute = false,
   children,
 }: Props) {
@@ -45,7 +48,7 @@ export function WizardPage({
       lead={lead}
       {...(view === undefined ? {} : { view })}
       steps={
-        current === null ? undefined : (
+        current === null || lost ? undefined : (
           <StepList
             label={steps.label}
             steps={names}

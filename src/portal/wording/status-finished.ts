@@ -14,6 +14,8 @@ const FOLLOWS = {
 export const finished = {
   heading: 'Your transfer is done',
   lead: 'Everything is done. You can close this page.',
+  /** Some of it is not at the destination. */
+  leadInPart: 'We copied what we could. Please see below what did not move.',
   filesLead: 'Your files are ready. Please download them to your computer.',
   arrivedTitle: (ofExport: boolean, isDeleted: boolean) => {
     if (!ofExport) return 'What arrived';

@@ -103,7 +103,7 @@ function wordsOf(
     looks,
     label,
     texts,
-    now: words.now[isAboutToBegin(progress, ofExport) ? 'started' : standing],
+    now: words.now[isAboutToBegin(progress, ofExport) ? 'started' : isCounting(progress) ? 'counting' : standing],
     ...(finished === undefined || looks === 'failed' ? { when } : {}),
   };
 }
@@ -122,6 +122,11 @@ function filesWords(
 
 function isAllCopied({ done = 0, total }: Progress): boolean {
   return total !== undefined && done >= total;
+}
+
+/** Nobody knows yet how much there is to copy. */
+function isCounting(progress: Progress): boolean {
+  return standingOf(progress) === 'running' && progress.total === undefined && (progress.done ?? 0) === 0;
 }
 
 /** Of an export `started` lasts until its end. */

@@ -146,6 +146,7 @@ export const status = {
   finishedAt: (iso: string) => `Finished on ${formatMoment(iso)}.`,
   stoppedAt: (iso: string) => `Stopped on ${formatMoment(iso)}.`,
   now: {
+    counting: 'We are counting what there is to copy. Nothing is deleted from the mailbox that your mail comes from.',
     running: 'We are copying now. Nothing is deleted from the mailbox that your mail comes from.',
     success: 'Nothing. Everything is done.',
     failed: 'Nothing. It has stopped.',
