@@ -6,6 +6,7 @@ import {
   redirect,
   type RouterHistory,
 } from '@tanstack/react-router';
+import type { FunctionComponent } from 'react';
 import { type Address, addressOf, type Page, PATHS, visitOf, withoutSlash } from '../../machines/wizard.routes.ts';
 import { errorQuery } from '../contract/page-address.ts';
 import { App } from './app.tsx';
@@ -14,7 +15,7 @@ import { LostScriptPage } from './pages/lost-script.tsx';
 import { isPortalThere } from './portal-there.ts';
 import { forgetReloads, openStorage } from './session.ts';
 import type { Visit } from '../../machines/wizard.types.ts';
-import type { WizardActor } from './wizard-context.tsx';
+import { Standing, type WizardActor } from './wizard-context.tsx';
 
 /** The machine is asked for every address; what it refuses is redirected to where it stands. */
 const root = createRootRouteWithContext<{ actor: WizardActor; ask: (visit: Visit) => void }>()({
@@ -44,20 +45,36 @@ async function scriptOf<Module>(load: Promise<Module>): Promise<Module> {
   return module;
 }
 
+function standing(page: Page, Component: FunctionComponent): FunctionComponent {
+  return () => (
+    <Standing page={page}>
+      <Component />
+    </Standing>
+  );
+}
+
+/** A page whose script comes when it is asked for. */
+function later<Name extends string>(page: Page, load: () => Promise<Record<Name, FunctionComponent>>, name: Name) {
+  return lazyRouteComponent(async () => {
+    const { [name]: Component } = await scriptOf(load());
+    return { default: standing(page, Component) };
+  });
+}
+
 const components = {
-  home: HomePage,
-  destination: lazyRouteComponent(() => scriptOf(import('./pages/destination.tsx')), 'DestinationPage'),
-  startMigration: lazyRouteComponent(() => scriptOf(import('./pages/start-migration.tsx')), 'StartMigrationPage'),
-  complete: lazyRouteComponent(() => scriptOf(import('./pages/complete.tsx')), 'CompletePage'),
+  home: standing('home', HomePage),
+  destination: later('destination', () => import('./pages/destination.tsx'), 'DestinationPage'),
+  startMigration: later('startMigration', () => import('./pages/start-migration.tsx'), 'StartMigrationPage'),
+  complete: later('complete', () => import('./pages/complete.tsx'), 'CompletePage'),
   returned: () => null,
   returnedForStatus: () => null,
-  googleTerms: lazyRouteComponent(() => scriptOf(import('./pages/google-terms.tsx')), 'GoogleTermsPage'),
-  emailScopes: lazyRouteComponent(() => scriptOf(import('./pages/email-scopes.tsx')), 'EmailScopesPage'),
-  status: lazyRouteComponent(() => scriptOf(import('./pages/status.tsx')), 'StatusPage'),
-  statusFromEmail: lazyRouteComponent(() => scriptOf(import('./pages/status-from-email.tsx')), 'StatusFromEmailPage'),
-  privacyPolicy: lazyRouteComponent(() => scriptOf(import('./pages/external-page.tsx')), 'ExternalPage'),
-  termsOfService: lazyRouteComponent(() => scriptOf(import('./pages/external-page.tsx')), 'ExternalPage'),
-  support: lazyRouteComponent(() => scriptOf(import('./pages/support.tsx')), 'SupportPage'),
+  googleTerms: later('googleTerms', () => import('./pages/google-terms.tsx'), 'GoogleTermsPage'),
+  emailScopes: later('emailScopes', () => import('./pages/email-scopes.tsx'), 'EmailScopesPage'),
+  status: later('status', () => import('./pages/status.tsx'), 'StatusPage'),
+  statusFromEmail: later('statusFromEmail', () => import('./pages/status-from-email.tsx'), 'StatusFromEmailPage'),
+  privacyPolicy: later('privacyPolicy', () => import('./pages/external-page.tsx'), 'ExternalPage'),
+  termsOfService: later('termsOfService', () => import('./pages/external-page.tsx'), 'ExternalPage'),
+  support: later('support', () => import('./pages/support.tsx'), 'SupportPage'),
 } satisfies Record<Page, unknown>;
 
 const routes = (Object.keys(PATHS) as Page[]).map((page) =>

@@ -304,6 +304,15 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     });
   });
 
+  test('what a page still waits for pushes no link away that could be pressed meanwhile', async () => {
+    await page.setViewportSize({ width: 360, height: 640 });
+    wire.answer('/api/v2/status/', 'silence');
+    await arrive(STATUS);
+    await page.getByRole('status', { name: 'Loading' }).waitFor();
+    const privacy = await page.getByRole('link', { name: 'Privacy policy' }).boundingBox();
+    expect(privacy?.y).toBeGreaterThan(640);
+  });
+
   test('the loading overlay has purple bars on a light ground that covers the page, and is a status named Loading', async () => {
     wire.answer('/api/v2/status/', 'silence');
     await page.emulateMedia({ colorScheme: 'light' });

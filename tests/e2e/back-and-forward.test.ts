@@ -129,7 +129,8 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
       new MutationObserver(() => {
         const isOpen = document.querySelector('[aria-expanded=true]') !== null;
         const step = document.querySelector('.steps [aria-current]')?.textContent ?? 'none';
-        seen.push(`${document.title}, step ${step}${isOpen ? ', opened' : ''}`);
+        const heading = document.querySelector('#main h1')?.textContent;
+        seen.push(`${heading}, step ${step}${isOpen ? ', opened' : ''}`);
       }).observe(document, { attributes: true, childList: true, subtree: true });
     });
     const seen = () => page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
@@ -141,6 +142,13 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
       .filter((what) => what.startsWith('Move your mailbox'))
       .map((what) => what.split(', ')[1]);
     expect(new Set(steps)).toEqual(new Set(['step Yahoo Mail']));
+    await arrive(OTHER[0], 'signedIn');
+    await fillOther(page, { email: 'maria@mail.example', password: 'sandbox' });
+    await standsAt('/start-migration', 'Transfer your data');
+    const headings = (await seen())
+      .map((what) => what.split(', ')[0])
+      .filter((what) => what !== 'undefined' && what !== TOOL);
+    expect(new Set(headings)).toEqual(new Set(['Another provider', 'Transfer your data']));
     await page.clock.install();
     await stopTheClock(page);
     await arrive('/privacy-policy');
@@ -158,9 +166,11 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
     await follow('Contact support')(page);
     await standsAt('/support-form', 'Contact support');
     expect(await at()).toBe(0);
-    await page.evaluate(() => {
+    await page.evaluate(async () => {
       const seen: string[] = [];
       Object.assign(globalThis, { seen });
+      // What was scrolled before is told before the next frame.
+      await new Promise(requestAnimationFrame);
       addEventListener('scroll', () => seen.push(document.title));
     });
     await page.goBack();

@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { BarsLoader } from '../parts/bars-loader.tsx';
 import { shared } from '../wording.ts';
 import { useWizard } from '../wizard-context.tsx';
@@ -7,10 +6,8 @@ import { WizardPage } from './wizard-page.tsx';
 /** The privacy policy or the terms of service, on their way to the page that has them. */
 export function ExternalPage() {
   const isPrivacy = useWizard((snapshot) => snapshot.matches('privacyPolicy'));
-  // It stands until the next page is there, which the machine may be at already.
-  const [privacy] = useState(isPrivacy);
   return (
-    <WizardPage heading={privacy ? shared.privacy : shared.terms}>
+    <WizardPage heading={isPrivacy ? shared.privacy : shared.terms}>
       <BarsLoader label={shared.loading} text={shared.oneMoment} />
     </WizardPage>
   );

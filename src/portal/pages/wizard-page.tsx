@@ -34,8 +34,7 @@ export function WizardPage({
   saysRoute = false,
   children,
 }: Props) {
-  // Until the next page is there, which the machine may be at already, the steps stay as they were.
-  const [current] = useState(useWizard(stepOf));
+  const current = useWizard(stepOf);
   const primary = useWizard((snapshot) => isOnPrimaryPath(snapshot.context));
   const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
   const names = steps.names(primary && !elsewhere);
