@@ -373,9 +373,9 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
 
   test('a short page on a tall phone has its heading right below its step', async () => {
     await page.setViewportSize({ width: 412, height: 1_400 });
-    wire.answer('/api/v2/status/', { status: 404, json: { error: 'MIGRATION_ID_NOT_FOUND' } });
+    wire.answer('/api/v2/status/', { status: 500, json: { error: 'GENERAL_ERROR' } });
     await arrive(`/status?migration_id=${TRANSFER_ID}`);
-    await page.getByText('Your transfer ID has not been found').waitFor();
+    await page.getByText('Your status has not been found').waitFor();
     const [step, heading] = await Promise.all([
       page.getByText('Step 4 of 4').boundingBox(),
       page.getByRole('heading', { level: 1 }).boundingBox(),
