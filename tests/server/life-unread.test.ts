@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { receiptAddress } from '../../src/contract/calls/receipt.ts';
+import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import { openWorldOfTest, sentOn, whenEnded } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
@@ -14,8 +15,8 @@ test(
     let isWritten = false;
     const world = await openWorldOfTest({
       dovecots: true,
-      mail: { INBOX: [letter(0), letter(1), letter(2)], Family: [letter(3), letter(4)] },
-      // It is written to, and opened no more; Dovecot knows no commands of these names.
+      mail: { INBOX: [letter(0), letter(1), letter(2)], Family: [letter(3), letter(4)], Sent: [letter(5)] },
+      // Family is written to, and opened no more; Sent takes nothing. Dovecot knows no commands of these names.
       change: (direction, part) => {
         if (direction !== 'to server') return part;
         const closed = { EXAMINE: 'EXHUMED', ...(isWritten ? { SELECT: 'SEVERE' } : {}) };
@@ -24,6 +25,8 @@ test(
           if (at >= 0) part.write(unknown, at, 'latin1');
         }
         isWritten ||= part.includes('APPEND "Family"');
+        const refused = part.indexOf('APPEND "Sent"');
+        if (refused >= 0) part.write('REFUSE', refused, 'latin1');
         return part;
       },
     });
@@ -31,11 +34,15 @@ test(
     await using _worker = await world.work();
     await sentOn(world, ordered);
     const mail = await whenEnded(world, ordered);
-    expect(mail).toMatchObject({ status: 'review', done: 5, total: 5, lost: 0, duplicated: 0, changed: 0 });
-    expect(mail.failure).toContain(
+    expect(mail).toMatchObject({ status: 'review', done: 6, total: 6, lost: 0, duplicated: 0, changed: 0 });
+    expect(mail.failure).toMatch(/^We could not copy or check 1 folder\. Nothing was deleted/);
+    expect(SENTENCES.incomplete({ unlisted: 0, mailboxesLeft: 1, skipped: 0 })).toContain(
       'We could not copy or check 1 folder. We copied all the other mail that we were given.',
     );
-    expect(mail.skipped).toEqual([{ mailbox: 'Family', reason: REASON }]);
+    expect(mail.skipped).toEqual([
+      { mailbox: 'Family', reason: REASON },
+      { mailbox: 'Sent', subject: 'Letter 5', reason: 'The new mailbox did not accept the message.' },
+    ]);
 
     const receipt = async () => {
       const { body } = await world.web.get(receiptAddress(ordered.id, 'json'), ordered.headers);
@@ -45,7 +52,9 @@ test(
     expect(how_compared).toContain('3 of 5 copied messages');
     const told = items.map(({ folder, fate, note }) => ({ folder, fate, note }));
     // Folders come in the order in which they were begun.
-    expect(told.toSorted((a, b) => (String(a.folder) < String(b.folder) ? 1 : -1))).toEqual([
+    expect(
+      told.filter(({ fate }) => fate !== 'refused').toSorted((a, b) => (String(a.folder) < String(b.folder) ? 1 : -1)),
+    ).toEqual([
       ...Array.from({ length: 3 }, () => ({ folder: 'INBOX', fate: 'copied', note: '' })),
       ...Array.from({ length: 2 }, () => ({
         folder: 'Family',

@@ -12,6 +12,7 @@ import { openSession } from '../mail/imap/wire/session.ts';
 import { forgetIfAllRefused } from '../mail/copy/all-refused.ts';
 import { copyAndCompare, copyWhatIsThere } from '../mail/copy/copy-mail.ts';
 import { openLedger } from '../mail/copy/ledger-on-database.ts';
+import { countSkippedMessages } from '../mail/copy/ledger-report.ts';
 import type { CopyDestination, MailCopy } from '../mail/copy/mail-copy.ts';
 import { noteMadeFolders } from '../mail/copy/take-back-records.ts';
 import { limitsOf } from '../mail/copy/provider-limits.ts';
@@ -40,8 +41,10 @@ export const finishMail: Runner = async (run, services) => {
   const measured = { lost, duplicated, changed };
   if (lost + duplicated + changed > 0)
     return { status: 'review', measured, failure: SENTENCES.differs(measured, mailboxesLeft) };
-  if (unlisted > 0 || mailboxesLeft > 0)
-    return { status: 'review', measured, failure: SENTENCES.incomplete({ unlisted, mailboxesLeft }) };
+  if (unlisted > 0 || mailboxesLeft > 0) {
+    const skipped = await countSkippedMessages(services.database, run.transfer.id);
+    return { status: 'review', measured, failure: SENTENCES.incomplete({ unlisted, mailboxesLeft, skipped }) };
+  }
   return { status: 'completed', measured };
 };
 

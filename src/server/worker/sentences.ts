@@ -91,10 +91,11 @@ export const SENTENCES = {
       ...leftOut(mailboxesLeft),
       NOTHING_DELETED,
     ].join(' '),
-  incomplete: ({ unlisted, mailboxesLeft }: { readonly unlisted: number; readonly mailboxesLeft: number }) =>
+  /** `skipped`: messages that were left out one by one; how many is told beside this. */
+  incomplete: ({ unlisted, mailboxesLeft, skipped }: Record<'unlisted' | 'mailboxesLeft' | 'skipped', number>) =>
     [
       ...leftOut(mailboxesLeft),
-      `We copied all the ${mailboxesLeft === 0 ? '' : 'other '}mail that we were given.`,
+      ...(skipped > 0 ? [] : [`We copied all the ${mailboxesLeft === 0 ? '' : 'other '}mail that we were given.`]),
       ...(unlisted === 0
         ? []
         : [`The mail server counts ${counted(unlisted, 'more message', 'more messages')} than it gave us.`]),
