@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailWriter } from '../../src/server/mail/imap/streams.ts';
+import { openBoth } from '../../src/server/mail/copy/both-mailboxes.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { openMaking } from '../../src/server/mail/copy/making.ts';
-import { FolderLeft, type Run } from '../../src/server/mail/copy/run.ts';
+import { FolderLeft, type Run, type Session } from '../../src/server/mail/copy/run.ts';
 import { LeaseLost } from '../../src/server/transfers/lease.ts';
 
 /** Mailboxes `a` to `d` of which `a` is there already, and a destination that answers as it is told to. */
@@ -32,7 +33,7 @@ function making(answer: (path: string) => Promise<boolean>) {
     plainer: `plain ${path}`,
     numbered: `${path} (2)`,
   }));
-  return { ...openMaking(mapped, run), writer, asked, made, stop, lease };
+  return { ...openMaking(mapped, run), run, writer, asked, made, stop, lease };
 }
 
 test('all that are missing are asked for at once, and what was not there before is noted', async () => {
@@ -113,4 +114,18 @@ test('nothing is made after a stop, or once another worker may have the transfer
   late.lease.may = false;
   await expect(late.makeAll(late.writer)).rejects.toThrow(LeaseLost);
   expect([...stopped.asked, ...late.asked]).toEqual([]);
+});
+
+test.each<[string, boolean, string]>([
+  ['is there, and lets nobody in', false, 'mailbox closed'],
+  ['can not be made', true, 'mailbox not created'],
+])('a mailbox that %s is told as that', async (_what, isMissing, reason) => {
+  const refused = new MailError('refused', 'NO Permission denied');
+  const { run, writer } = making(() => (isMissing ? Promise.reject(refused) : Promise.resolve(false)));
+  const session = {
+    reader: { open: async () => ({ uidValidity: 1n }) },
+    writer: { ...writer, select: () => Promise.reject(refused) },
+  } as unknown as Session;
+  const opening = openBoth('Family', 'Family', 1n, session, { ...run, planAgain: () => {} });
+  await expect(opening).rejects.toMatchObject({ name: 'FolderLeft', reason });
 });

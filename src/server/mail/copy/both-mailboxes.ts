@@ -70,14 +70,13 @@ async function select(path: string, { writer }: Session, run: Run): Promise<Sele
   }
   try {
     await makeMailbox(path, writer, run);
-    return await writer.select(path);
   } catch (error) {
-    if (isRefusal(error)) throw new FolderLeft('mailbox not created', error);
-    throw error;
+    throw isRefusal(error) ? new FolderLeft('mailbox not created', error) : error;
   }
+  return unlessClosed(writer.select(path));
 }
 
-/** What an earlier run left open can't be looked for where the mailbox lets nobody in. */
+/** A mailbox that is there, and lets nobody in. */
 export async function unlessClosed<Answer>(looking: Promise<Answer>): Promise<Answer> {
   try {
     return await looking;
