@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Group, LedgerMailbox } from '../../src/server/mail/copy/ledger.ts';
+import type { Group, LedgerMailbox, NewRow } from '../../src/server/mail/copy/ledger.ts';
 import type { Run, Session } from '../../src/server/mail/copy/run.ts';
 import { sendMessages } from '../../src/server/mail/copy/sending.ts';
 import type { Sending, Unsaid } from '../../src/server/mail/copy/settling.ts';
 import { SIZES } from '../../src/server/mail/copy/sizes.ts';
-import type { NewMessage } from '../../src/server/mail/imap/streams.ts';
+import type { Appended, NewMessage, RefusalReason } from '../../src/server/mail/imap/streams.ts';
 import { LeaseLost } from '../../src/server/transfers/lease.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
 
@@ -12,9 +12,9 @@ const MAILBOX: LedgerMailbox = { id: 1, sourcePath: 'INBOX', sourceUidValidity: 
 const LOST = new LeaseLost('one');
 
 /** Stores everything, and says no UIDs. */
-function append(_: string, given: AsyncIterable<NewMessage>) {
+function storing(_: string, given: AsyncIterable<NewMessage>) {
   const stored = (async () => {
-    const outcomes = [];
+    const outcomes: Appended[] = [];
     for await (const { octets } of given) {
       for await (const _chunk of octets);
       outcomes.push({ kind: 'stored' });
@@ -24,8 +24,32 @@ function append(_: string, given: AsyncIterable<NewMessage>) {
   return { sent: stored, outcome: stored };
 }
 
-/** Sends two messages to a server that stores both and says no UIDs. @returns what was looked for, and told the operator */
-async function sent({ mayWrite, found }: { readonly mayWrite: boolean; readonly found: () => Promise<void> }) {
+/** Refuses a message before it is sent any octets, or stores it. */
+function refusing(refuses: (message: NewMessage) => RefusalReason | null): typeof storing {
+  return (path, given) => {
+    const outcomes: Appended[] = [];
+    async function* accepted() {
+      for await (const message of given) {
+        const reason = refuses(message);
+        outcomes.push(reason === null ? { kind: 'stored' } : { kind: 'refused', reason, text: 'No.' });
+        if (reason === null) yield message;
+      }
+    }
+    const { sent } = storing(path, accepted());
+    return { sent, outcome: sent.then(() => outcomes) };
+  };
+}
+
+type Destination = {
+  readonly mayWrite?: boolean;
+  readonly found?: () => Promise<void>;
+  readonly append?: typeof storing;
+  readonly appendLimit?: number;
+};
+
+/** Sends two messages to a server that says no UIDs. @returns what was looked for, told the operator, and refused */
+async function sent({ mayWrite = true, found = async () => {}, append = storing, appendLimit }: Destination) {
+  const rows: NewRow[] = [];
   const messages = [1, 2].map((uid) => ({
     uid,
     bytes: Buffer.from(`Subject: ${uid}\r\n`),
@@ -39,7 +63,7 @@ async function sent({ mayWrite, found }: { readonly mayWrite: boolean; readonly 
     sizes: SIZES,
     ledger: {
       open: async (groups: readonly Omit<Group, 'id'>[]) => groups.map((group, id) => ({ ...group, id })),
-      settle: async () => [],
+      settle: async (settled: readonly NewRow[]) => (rows.push(...settled), []),
     },
     lease: { mayWrite: () => mayWrite },
     signal: new AbortController().signal,
@@ -48,8 +72,12 @@ async function sent({ mayWrite, found }: { readonly mayWrite: boolean; readonly 
   };
   const sending = {
     mailbox: MAILBOX,
-    selected: { uidValidity: 3n, uidNext: 10, keeps: (flags: readonly string[]) => flags },
-    session: { reader: await source.reader(), writer: { append, traits: { saysUids: false } } } as unknown as Session,
+    selected: { uidValidity: 3n, uidNext: 10, keeps: (flags: readonly string[]) => flags, appendLimit },
+    session: {
+      reader: await source.reader(),
+      writer: { append, traits: { saysUids: false } },
+      checker: { open: async () => ({ uidValidity: 4n }) },
+    } as unknown as Session,
     run: {
       copy,
       said: new Map(),
@@ -68,14 +96,16 @@ async function sent({ mayWrite, found }: { readonly mayWrite: boolean; readonly 
   } as unknown as Sending;
   const planned = messages.map(({ uid, bytes }) => ({ uid, size: bytes.length, date: 0 }));
   const failure = await sendMessages(planned, sending).catch((error: unknown) => error);
-  return { failure, looked, told };
+  const refused = rows.map(({ reason, subject }) => ({ reason, subject }));
+  return { failure, looked, told, refused };
 }
 
 test('what was stored without a UID is looked for at once, and the operator has nothing to do', async () => {
-  expect(await sent({ mayWrite: true, found: async () => {} })).toEqual({
+  expect(await sent({})).toEqual({
     failure: undefined,
     looked: [1, 2],
     told: [],
+    refused: [],
   });
 });
 
@@ -84,5 +114,19 @@ test('what can not be looked for because another worker has taken over is told t
     failure: LOST,
     looked: [1, 2],
     told: [null, null],
+    refused: [],
   });
+});
+
+test('a message that is refused for its date before its octets are asked for is sent with another date', async () => {
+  const append = refusing(({ internalDate }) => (internalDate.getTime() === 0 ? 'not accepted' : null));
+  expect(await sent({ append })).toMatchObject({ looked: [1, 2], refused: [] });
+});
+
+test.each<[string, Destination]>([
+  ['is larger than the mailbox takes', { appendLimit: 1 }],
+  ['is refused before its octets are asked for', { append: refusing(() => 'too large') }],
+])('a message that %s is told by its subject', async (_what, destination) => {
+  const refused = ['1', '2'].map((subject) => ({ reason: 'too large', subject }));
+  expect(await sent(destination)).toMatchObject({ looked: [], refused });
 });

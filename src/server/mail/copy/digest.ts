@@ -24,7 +24,7 @@ export type Digest = {
 export function digesting(
   octets: Octets,
   { withMac = false } = {},
-): { readonly octets: Octets; readonly digest: () => Digest } {
+): { readonly octets: Octets; readonly hasBegun: () => boolean; readonly digest: () => Digest } {
   const hash = createHash('sha256');
   const mac = withMac ? openMac() : undefined;
   const head: Buffer[] = [];
@@ -45,6 +45,7 @@ export function digesting(
   };
   return {
     octets: observed(octets, { chunk: take }),
+    hasBegun: () => size > 0,
     digest: () => ({
       size,
       sha256: hash.digest('hex'),

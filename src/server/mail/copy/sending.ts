@@ -19,6 +19,8 @@ import {
   type Settled,
   settleGroup,
   settleUnseen,
+  subjectIn,
+  type TooLarge,
   type Unsaid,
   type Way,
 } from './settling.ts';
@@ -239,7 +241,7 @@ async function sendGroup(
   const { mailbox, session, run } = sending;
   const { onStep } = run.copy;
   const sent: Sent[] = [];
-  const tooLarge: Fetched[] = [];
+  const tooLarge: TooLarge[] = [];
   const appending = session.writer.append(
     mailbox.destinationPath,
     newMessages(messages, group, sending, way, sent, tooLarge),
@@ -304,7 +306,7 @@ async function* newMessages(
   sending: Sending,
   { ended }: Way,
   sent: Sent[],
-  tooLarge: Fetched[],
+  tooLarge: TooLarge[],
 ): AsyncIterable<NewMessage> {
   const limit = appendLimitOf(sending);
   const { mailbox, run, session } = sending;
@@ -317,14 +319,17 @@ async function* newMessages(
       wanted.delete(message.uid);
       const size = message.size + (ended ? LINE_END.length : 0);
       if (size > limit) {
-        tooLarge.push(message);
+        const { value } = await message.octets[Symbol.asyncIterator]().next();
+        tooLarge.push({ ...message, ...subjectIn(Buffer.from(value ?? [])) });
         continue;
       }
       const dated = await withDate(message, planned);
-      const { octets, digest } = digesting(dated.octets, { withMac: message.size >= run.copy.sizes.mac });
+      const { octets, hasBegun, digest } = digesting(dated.octets, { withMac: message.size >= run.copy.sizes.mac });
       const flags = sending.selected.keeps(message.flags);
       sent.push({ message, flags, date: dated.date, digest });
       yield { size, flags, internalDate: dated.date, octets: ended ? withLineEnd(octets) : octets };
+      // A server that refuses an append before its octets is answered as one that refuses it after them.
+      if (!hasBegun()) for await (const _chunk of octets);
     }
   } catch (error) {
     if (wanted.size === 0 || !isBreak(error)) throw error;

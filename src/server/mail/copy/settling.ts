@@ -33,6 +33,9 @@ export type Sent = {
   digest: () => Digest;
 };
 
+/** A message that is not sent, because the destination takes none of that size. */
+export type TooLarge = Omit<Fetched, 'octets'> & { readonly subject?: string };
+
 /** How messages are sent: several by one command, and each as it is or with an end of its last line. */
 export type Way = { readonly together: boolean; readonly ended: boolean };
 
@@ -91,13 +94,12 @@ type ClaimedUnder = (uidValidity: bigint) => Promise<Set<number>>;
 /**
  * Commits what came of a group. The group stays open as long as the fate of any of its messages is not known.
  * @param sent the messages that were sent, in this order
- * @param tooLarge messages that were not sent, because the destination takes none of that size
  * @param appended the outcome of each of `sent`, at the same index
  */
 export async function settleGroup(
   group: Group,
   sent: readonly Sent[],
-  tooLarge: readonly Fetched[],
+  tooLarge: readonly TooLarge[],
   appended: readonly Appended[],
   way: Way,
   sending: Sending,
@@ -227,7 +229,7 @@ function gatherRefused(
   const mayBeRedated = isOpen && !ended && planned.isRedated !== true;
   const other = mayBeRedated ? redated(planned, date, run.copy.clock) : null;
   const hasRow = isAlone && !isUnended && other === null;
-  if (hasRow) gathered.rows.push({ ...refusal(mailbox, message, outcome.reason), ...subjectIn(head) });
+  if (hasRow) gathered.rows.push(refusal(mailbox, { ...message, ...subjectIn(head) }, outcome.reason));
   else if (isAlone) gathered[isUnended ? 'unended' : 'redated'].push(other ?? planned);
   else gathered.refusedTogether.push(planned);
   if (!isOpen) return;
@@ -244,10 +246,11 @@ function redatedIn({ isRedated }: Planned): Pick<Planned, 'isRedated'> {
   return isRedated === undefined ? {} : { isRedated };
 }
 
-function refusal(mailbox: LedgerMailbox, message: Fetched, reason: RefusalReason | 'unreadable'): NewRow {
-  const { uid, size } = message;
+function refusal(mailbox: LedgerMailbox, message: TooLarge, reason: RefusalReason): NewRow {
+  const { uid, size, subject } = message;
   const date = secondsOf(message.internalDate);
-  return { mailboxId: mailbox.id, uid, size, date, fate: 'refused', verified: false, reason };
+  const row = { mailboxId: mailbox.id, uid, size, date, fate: 'refused', verified: false, reason } as const;
+  return subject === undefined ? row : { ...row, subject };
 }
 
 export async function refuse(
@@ -288,7 +291,7 @@ export async function settleUnseen(unseen: readonly Planned[], sending: Sending)
   if (gone.length > 0) await commitOutcome(gone, [], sending);
 }
 
-function subjectIn(head: Buffer): { subject?: string } {
+export function subjectIn(head: Buffer): { subject?: string } {
   const subject = subjectOf(head);
   return subject === undefined ? {} : { subject };
 }
