@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { OauthProvider } from '../../src/contract/provider.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { Appended, NewMessage } from '../../src/server/mail/imap/streams.ts';
-import { openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
+import { knownOf, openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
 import { inPieces, newMessage } from '../support/imap-session.ts';
 import { scriptedServer, scriptedSession, type Script, type Stage } from '../support/scripted-imap.ts';
 
-async function writing(script: Script, capabilities: string, provider?: OauthProvider) {
+async function writing(script: Script, capabilities: string, learnt = knownOf(null)) {
   const server = scriptedServer(script, { capabilities: `IMAP4rev1 SASL-IR AUTH=PLAIN ${capabilities}` });
   const connection = await scriptedSession(server);
-  const writer = openStreamWriter(connection, provider);
+  const writer = openStreamWriter(connection, learnt);
   const append = async (messages: readonly NewMessage[], together = true) => {
     const { sent, outcome } = writer.append('INBOX', inPieces(messages), { together });
     const [gone] = await Promise.allSettled([sent]);
@@ -106,13 +105,28 @@ describe('Writing to odd servers', () => {
     const { append } = await writing(
       answering((tag) => `${tag} OK done`, seen),
       'LITERAL+',
-      'office365',
+      knownOf('office365'),
     );
     expect(await append([newMessage('a'.repeat(4096)), newMessage('a'.repeat(4097))])).toEqual([stored, stored]);
     expect(seen.filter((line) => line.includes('APPEND')).map((line) => /\{.*/.exec(line)?.[0])).toEqual([
       '{4096+}',
       '{4097}',
     ]);
+  });
+
+  test('learns from a server that says LITERAL+ and hangs up at large ones that do not wait (Cyrus)', async () => {
+    const learnt = knownOf(null);
+    const seen: string[] = [];
+    const appends = answering((tag) => `${tag} OK done`, seen);
+    const script: Script = (line, stage) => {
+      if (!line.endsWith('{5000+}')) return appends(line, stage);
+      stage.say('* BYE [TOOBIG] Non-synchronizing literal size exceeds 4K');
+      stage.hangUp();
+    };
+    const append = async () => (await writing(script, 'LITERAL+', learnt)).append([newMessage('a'.repeat(5000))]);
+    expect(await append()).toMatchObject([{ kind: 'unknown' }]);
+    expect(await append()).toEqual([stored]);
+    expect(seen[0]).toMatch(/\{5000\}$/);
   });
 
   test.each<[string, (number | undefined)[]]>([

@@ -7,7 +7,7 @@ import { MailError } from '../mail/imap/mail-error.ts';
 import { providerOfServer } from '../mail/imap/providers.ts';
 import { openDial } from '../mail/imap/wire/dial.ts';
 import { openStreamReader } from '../mail/imap/wire/imap-stream-reader.ts';
-import { openStreamWriter } from '../mail/imap/wire/imap-stream-writer.ts';
+import { knownOf, openStreamWriter } from '../mail/imap/wire/imap-stream-writer.ts';
 import { openSession } from '../mail/imap/wire/session.ts';
 import { forgetIfAllRefused } from '../mail/copy/all-refused.ts';
 import { copyAndCompare, copyWhatIsThere } from '../mail/copy/copy-mail.ts';
@@ -105,6 +105,7 @@ function sideOf(role: Role, account: MailAccount, run: SideRun, services: Runner
         ...(evenStopped ? {} : { signal }),
       }),
     );
+  const learnt = knownOf(providerOfServer(account.place.host));
   const provider = role === 'source' ? transfer.sourceProvider : transfer.destinationProvider;
   return {
     limits: limitsOf(provider, settings.connectionsPerAccount),
@@ -113,8 +114,7 @@ function sideOf(role: Role, account: MailAccount, run: SideRun, services: Runner
       return { ...control, mailboxes: (asked) => openedAt(role, () => control.mailboxes(asked)) };
     },
     reader: async () => openStreamReader(await session()),
-    writer: async (late) =>
-      openStreamWriter(await session(late?.evenStopped === true), providerOfServer(account.place.host)),
+    writer: async (late) => openStreamWriter(await session(late?.evenStopped === true), learnt),
   };
 }
 

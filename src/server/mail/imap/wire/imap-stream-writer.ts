@@ -9,29 +9,34 @@ import { mailboxName } from './mailbox-name.ts';
 import { askStatus, Opening } from './opening.ts';
 import { setsOf } from './uid-sets.ts';
 
-/**
- * Writes over a connection that is signed in, and closes it in the end.
- * @param provider whose server it is, where that is known
- */
-export function openStreamWriter(connection: ImapConnection, provider: OauthProvider | null = null): MailWriter {
-  return new ImapStreamWriter(connection, provider);
+/** What the writers of one account learn of its server. `refusesLarge`: it takes no large literal that does not wait. */
+export type Learnt = { refusesLarge: boolean };
+
+/** What is known of a server before. @param provider whose it is, where that is known */
+export function knownOf(provider: OauthProvider | null): Learnt {
+  // Microsoft says LITERAL+, and has answered large ones by "BAD command line limit exceeded" (MailKit 1493).
+  return { refusesLarge: provider === 'office365' };
+}
+
+/** Writes over a connection that is signed in, and closes it in the end. */
+export function openStreamWriter(connection: ImapConnection, learnt: Learnt = knownOf(null)): MailWriter {
+  return new ImapStreamWriter(connection, learnt);
 }
 
 /** What the capabilities of a connection allow, as far as a provider keeps what it says. */
-function traitsOf(capabilities: ReadonlySet<string>, provider: OauthProvider | null): WriterTraits {
+function traitsOf(capabilities: ReadonlySet<string>, learnt: Learnt): WriterTraits {
   const limit = [...capabilities].find((name) => name.startsWith('APPENDLIMIT='));
   const octets = limit === undefined ? Number.NaN : Number(limit.slice(12));
   return {
     together: capabilities.has('MULTIAPPEND'),
-    literals: literalsOf(capabilities, provider),
+    literals: literalsOf(capabilities, learnt),
     saysUids: capabilities.has('UIDPLUS'),
     ...(Number.isSafeInteger(octets) && octets > 0 ? { appendLimit: octets } : {}),
   };
 }
 
-function literalsOf(capabilities: ReadonlySet<string>, provider: OauthProvider | null): WriterTraits['literals'] {
-  // Microsoft says LITERAL+, and has answered large ones by "BAD command line limit exceeded" (MailKit 1493).
-  if (capabilities.has('LITERAL+')) return provider === 'office365' ? 'small' : 'any size';
+function literalsOf(capabilities: ReadonlySet<string>, { refusesLarge }: Learnt): WriterTraits['literals'] {
+  if (capabilities.has('LITERAL+')) return refusesLarge ? 'small' : 'any size';
   return capabilities.has('LITERAL-') ? 'small' : 'synchronising';
 }
 
@@ -40,10 +45,14 @@ class ImapStreamWriter implements MailWriter {
   readonly #connection: ImapConnection;
   readonly #opening: Opening;
 
-  constructor(connection: ImapConnection, provider: OauthProvider | null) {
+  constructor(connection: ImapConnection, learnt: Learnt) {
     this.#connection = connection;
     this.#opening = new Opening(connection, 'SELECT');
-    this.traits = traitsOf(connection.capabilities, provider);
+    this.traits = traitsOf(connection.capabilities, learnt);
+    // RFC 7888 §4. Cyrus says LITERAL+ where it is told to take no more than LITERAL- does.
+    connection.whenEnded(({ responseCode }) => {
+      if (responseCode === 'TOOBIG') learnt.refusesLarge = true;
+    });
   }
 
   async select(path: string): Promise<Selected> {
