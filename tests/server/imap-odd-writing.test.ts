@@ -114,6 +114,21 @@ describe('Writing to odd servers', () => {
     ]);
   });
 
+  test.each<[string, string, string[], boolean]>([
+    ['is listed', 'Family', ['* LIST () "/" Family'], true],
+    ['only has others below it', 'Family', ['* LIST (\\Noselect) "/" Family'], false],
+    ['is not listed', 'Family', [], false],
+    ['has a name that stands for others', '*', ['* LIST () "/" Family'], false],
+  ])('of a mailbox that lets nobody in and %s', async (_what, path, listed, isThere) => {
+    const { writer } = await writing((line, { tag, say }) => {
+      if (!/ (CREATE|STATUS|LIST) /.test(line)) return false;
+      if (line.includes(' LIST ')) say(...listed, `${tag} OK done`);
+      else say(`${tag} NO Permission denied`);
+    }, '');
+    const made = await writer.create(path).catch((error: unknown) => error);
+    expect([made === false, made instanceof MailError]).toEqual([isThere, !isThere]);
+  });
+
   test('learns from a server that says LITERAL+ and hangs up at large ones that do not wait (Cyrus)', async () => {
     const learnt = knownOf(null);
     const seen: string[] = [];

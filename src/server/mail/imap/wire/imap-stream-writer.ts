@@ -89,7 +89,21 @@ class ImapStreamWriter implements MailWriter {
     if (!isRefusal(refusal)) return false;
     if (refusal.responseCode === 'ALREADYEXISTS') return true;
     const items = await unlessRefused(askStatus(this.#connection, path, ['UIDVALIDITY']));
-    return items?.has('UIDVALIDITY') === true;
+    return items === null ? this.#isListed(path) : items.has('UIDVALIDITY');
+  }
+
+  /** One that the account may not look into is listed all the same (Cyrus and Courier, by their ACLs). */
+  async #isListed(path: string): Promise<boolean> {
+    // These stand for other names.
+    if (/[%*]/.test(path)) return false;
+    let isListed = false;
+    const untagged = (_: unknown, line: string) => {
+      if (!line.startsWith('* LIST ')) return false;
+      isListed = !/\\(?:NoSelect|NonExistent)\b/i.test(line);
+      return true;
+    };
+    await unlessRefused(this.#connection.command(`LIST "" ${mailboxName(path)}`, { untagged }));
+    return isListed;
   }
 
   append(path: string, messages: AsyncIterable<NewMessage>, { together }: { readonly together: boolean }): Appending {
