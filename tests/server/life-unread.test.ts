@@ -63,7 +63,7 @@ test(
       })),
     ]);
     // As it is of messages that were sent with another date, or another end, than their own.
-    await world.web.database.query("update ledger set fate = 'kept' where fate = 'copied' and not verified");
+    await world.web.database.query("update ledger set fate = 'kept' where reason is null and not verified");
     expect((await receipt()).items.filter(({ fate }) => fate === 'kept')).toEqual(
       Array.from({ length: 2 }, () =>
         expect.objectContaining({ folder: 'Family', note: 'We did not read it back to compare it.' }),
