@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import type { WorkerServices } from '../../src/server/worker/worker.ts';
 import { DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
 import { createEmptyDatabase } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
@@ -8,46 +9,45 @@ import { needs } from '../support/needs.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER } from '../support/transfer-world.ts';
 
 const MESSAGES = 150;
+/** Another taker gets it, beside the one who has it. */
+const JOB_IS_FREE =
+  "update pgboss.job set state = 'created', started_on = null, heartbeat_on = null where name = 'transfers'";
+
+/** A mailbox to be moved, and a worker that says each step before it goes on. */
+async function openFilled(onStep: NonNullable<WorkerServices['onStep']>) {
+  const stack = new AsyncDisposableStack();
+  onTestFinished(() => stack.disposeAsync());
+  const source = stack.use(await startDovecot());
+  const destination = stack.use(await startDovecot());
+  {
+    await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+    await mail.append(
+      'INBOX',
+      Array.from({ length: MESSAGES }, (_, number) => letter(number)),
+    );
+  }
+  const places = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url };
+  const world = stack.use(await openWorld({ url: await createEmptyDatabase() }, places, { onStep }));
+  return { world, query: (text: string) => world.database.query(text), source, destination };
+}
 
 test(
   'a database that has forgotten that a transfer was taken gives it to another worker, and it goes on to its end',
   { ...needs('dovecot', 'postgresql'), timeout: 60_000 },
   async () => {
-    const stack = new AsyncDisposableStack();
-    onTestFinished(() => stack.disposeAsync());
-    const source = stack.use(await startDovecot());
-    const destination = stack.use(await startDovecot());
-    {
-      await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
-      await mail.append(
-        'INBOX',
-        Array.from({ length: MESSAGES }, (_, number) => letter(number)),
-      );
-    }
-    const query = (text: string) => world.database.query(text);
     /** As a replica does that is promoted, which has not got the last commits. */
     const forget = async () => {
       await world.database.commit([
         { text: 'update transfers set epoch = 2000, leased_until = null' },
         { text: 'delete from ledger_mailboxes' },
-        {
-          text: "update pgboss.job set state = 'created', started_on = null, heartbeat_on = null where name = 'transfers'",
-        },
+        { text: JOB_IS_FREE },
       ]);
       await expect.poll(() => query('select 1 from transfers where epoch > 2000')).toHaveLength(1);
     };
     let forgetting: Promise<void> | undefined;
-    const world = stack.use(
-      await openWorld(
-        { url: await createEmptyDatabase() },
-        { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url },
-        {
-          onStep: async (step) => {
-            if (step === 'appended') await (forgetting ??= forget());
-          },
-        },
-      ),
-    );
+    const { world, query, source, destination } = await openFilled(async (step) => {
+      if (step === 'appended') await (forgetting ??= forget());
+    });
     const { id } = await world.transfers.start(order());
     const end = await mailUntil(world.transfers, id);
     // Both had the same job, which ends with the first of them.
@@ -68,25 +68,11 @@ test(
   'a clock of the database that jumps ahead takes no transfer from a worker that is at work',
   { ...needs('dovecot', 'postgresql'), timeout: 60_000 },
   async () => {
-    const stack = new AsyncDisposableStack();
-    onTestFinished(() => stack.disposeAsync());
-    const source = stack.use(await startDovecot());
-    const destination = stack.use(await startDovecot());
-    {
-      await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
-      await mail.append(
-        'INBOX',
-        Array.from({ length: MESSAGES }, (_, number) => letter(number)),
-      );
-    }
-    const query = (text: string) => world.database.query(text);
     /** Leases and signs of life are all too old at once, and another taker has the job before the worker goes on. */
     const jump = async () => {
       await world.database.commit([
         { text: "update transfers set leased_until = leased_until - interval '1 hour'" },
-        {
-          text: "update pgboss.job set state = 'created', started_on = null, heartbeat_on = null where name = 'transfers'",
-        },
+        { text: JOB_IS_FREE },
       ]);
       await expect
         .poll(() => query("select 1 from pgboss.job where name = 'transfers' and state = 'active'"))
@@ -95,18 +81,10 @@ test(
     };
     let jumping: Promise<void> | undefined;
     const epochs = new Set<unknown>();
-    const world = stack.use(
-      await openWorld(
-        { url: await createEmptyDatabase() },
-        { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url },
-        {
-          onStep: async (step) => {
-            if (step === 'intent committed') await (jumping ??= jump());
-            for (const { epoch } of await query('select epoch from transfers')) epochs.add(epoch);
-          },
-        },
-      ),
-    );
+    const { world, query } = await openFilled(async (step) => {
+      if (step === 'intent committed') await (jumping ??= jump());
+      for (const { epoch } of await query('select epoch from transfers')) epochs.add(epoch);
+    });
     const { id } = await world.transfers.start(order());
     const end = await mailUntil(world.transfers, id);
     expect(end).toMatchObject({ status: 'completed', done: MESSAGES, copied: MESSAGES, duplicated: 0 });
