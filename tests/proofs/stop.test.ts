@@ -12,6 +12,8 @@ test(
     const { child, ended, output, line, ask } = await startWorkerByLine();
     await expect.poll(() => ask('/readyz'), { timeout: 30_000 }).toBe(200);
     line.holdAll();
+    // Now it waits for an answer: without a question under way it would stop at once.
+    await expect.poll(() => ask('/readyz'), { timeout: 30_000 }).toBe(503);
     const asked = performance.now();
     child.kill('SIGTERM');
     await ended;
