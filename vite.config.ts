@@ -4,7 +4,7 @@ import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { portalSettings } from './src/contract/settings.ts';
 import { settingsFrom } from './src/read-settings.ts';
-import { type Folder, FOLDERS, WORKERS } from './tests/folders.ts';
+import { type Folder, FOLDERS, TAGS, tagsFilterOf, WORKERS } from './tests/folders.ts';
 import { LongestFirst } from './tests/runner/longest-first.ts';
 import { CHROMIUM } from './tests/support/installed.ts';
 
@@ -49,25 +49,33 @@ function escaped(text: string): string {
 const SHELL =
   /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host|token-id|page-address)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|online|page|step-list)\.|wizard-page|wizard-context|machines\/countdown\.|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
 
+/** What of a file one folder leaves out, another has. */
+function chosenIn(folder: Folder) {
+  const filter = tagsFilterOf(folder);
+  return filter === undefined ? {} : { tagsFilter: [filter] };
+}
+
 /** A test file says by its folder what it needs; `tests/run.ts` fetches that. */
-const project = ({ name, timeout, isProof, repeats = [] }: Folder) => ({
+const project = (folder: Folder) => ({
   test: {
-    name,
+    name: folder.name,
     root,
     environment: 'node' as const,
-    include: [`tests/${name}/**/*.test.ts`, ...repeats],
-    env: { IS_PROOF: String(isProof === true) },
+    include: [...(folder.files ?? [`tests/${folder.name}/**/*.test.ts`])],
+    env: { IS_PROOF: String(folder.isProof === true) },
     // The files of a folder share processes, which compile and load the product once.
-    isolate: isProof === true,
-    testTimeout: timeout,
+    isolate: folder.isProof === true,
+    testTimeout: folder.timeout,
     // A second, which is the default, says more of the machine than of the product.
     expect: { poll: { timeout: 20_000 } },
     hookTimeout: 120_000,
     // Half of the time of the garbage collector.
     execArgv: ['--max-semi-space-size=32'],
     maxWorkers: WORKERS,
+    tags: [...TAGS],
+    ...chosenIn(folder),
     // The stories come before the proofs.
-    sequence: { groupOrder: isProof === true ? 2 : 1 },
+    sequence: { groupOrder: folder.isProof === true ? 2 : 1 },
     // On a shared CI machine; what passes only then is named at the end and counts as neither passed nor failed.
     retry: process.env['CI'] === undefined ? 0 : 1,
   },

@@ -9,9 +9,27 @@ export type Folder = {
   readonly crossesWire?: true;
   /** What only repeats a proof with more numbers: `npm run proofs`. */
   readonly isProof?: true;
-  /** Files of other folders that it runs as well, with all that {@link IS_PROOF} adds to them. */
-  readonly repeats?: readonly string[];
+  /** Files of other folders, instead of those of its own, of which it runs what `npm test` leaves to it. */
+  readonly files?: readonly string[];
 };
+
+/** Tests of a folder that is no proof, of which {@link isChosen} leaves some to `npm run proofs`. */
+export const TAGS = [
+  { name: 'proof', description: 'Only `npm run proofs` runs it.' },
+  { name: 'sampled', description: 'It has some of its cases in `npm test`, the others in `npm run proofs`.' },
+] as const;
+
+/** Which tests of its files a folder runs, as an expression of {@link TAGS}. */
+export function tagsFilterOf({ isProof, files }: Folder): string | undefined {
+  if (files !== undefined) return 'proof or sampled';
+  return isProof === true ? undefined : '!proof';
+}
+
+/** Whether a folder runs a test with these tags: {@link tagsFilterOf} in another form. */
+export function isChosen({ isProof, files }: Folder, tags: readonly string[]): boolean {
+  if (files !== undefined) return tags.length > 0;
+  return isProof === true || !tags.includes('proof');
+}
 
 /** A new folder of tests is one line here. */
 export const FOLDERS: readonly Folder[] = [
@@ -27,7 +45,13 @@ export const FOLDERS: readonly Folder[] = [
     timeout: 600_000,
     isProof: true,
     crossesWire: true,
-    repeats: [
+  },
+  {
+    name: 'rest',
+    timeout: 600_000,
+    isProof: true,
+    crossesWire: true,
+    files: [
       'tests/budget/budget.test.ts',
       'tests/e2e/accessibility.test.ts',
       'tests/e2e/appearance.test.ts',
@@ -61,12 +85,12 @@ export const FOLDERS: readonly Folder[] = [
 /** Files that run at once: most of a test's time is spent waiting for other programs. */
 export const WORKERS = Math.min(availableParallelism() + 2, 8);
 
-/** Whether `npm run proofs` runs a file that `npm test` runs with fewer numbers. */
+/** Whether `npm run proofs` runs it. */
 export const IS_PROOF = process.env['IS_PROOF'] === 'true';
 
-/** Of many cases every so many-th; `npm run proofs` has them all. */
+/** Of many cases every so many-th, for a test that is tagged as `sampled`; `npm run proofs` has the others. */
 export function sampleOf<Case>(cases: readonly Case[], every: number): readonly Case[] {
-  return IS_PROOF ? cases : cases.filter((_, at) => at % every === 0);
+  return cases.filter((_, at) => (at % every === 0) !== IS_PROOF);
 }
 
 /** Whether a proof is to go on for as long as it may, with its largest numbers: some take hours. */

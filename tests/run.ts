@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join, relative } from 'node:path';
 import { startVitest, type TestCase, type TestModule, type TestSuite, type Vitest } from 'vitest/node';
-import { FOLDERS, STORIES } from './folders.ts';
+import { FOLDERS, isChosen, STORIES } from './folders.ts';
 import { gapsIn, type Ran, verdictOf } from './runner/verdict.ts';
 import { RULES } from './specification/all.ts';
 import { installed } from './support/installed.ts';
@@ -55,11 +55,16 @@ function installByApt(packages: readonly string[]): void {
   for (const name of packages) run(command, ...parameters, 'install', '--no-install-recommends', '-y', name);
 }
 
-/** The projects that this run asks for; those of the files that were named, if any were. */
+/** The projects that this run asks for; stories are no part of `npm test`, unless files are named. */
 function projects(): string[] {
-  if (files.length > 0) return isProofs ? ['proofs'] : [];
   const folders = FOLDERS.filter((folder) => (folder.isProof ?? false) === isProofs).map(({ name }) => name);
-  return isProofs ? [...folders, ...Object.values(STORIES)] : folders;
+  return isProofs || files.length > 0 ? [...folders, ...Object.values(STORIES)] : folders;
+}
+
+/** What its folder leaves to the other run is reported as skipped. */
+function isOfThisRun({ project, tags }: TestCase): boolean {
+  const folder = FOLDERS.find(({ name }) => name === project.name);
+  return folder === undefined || isChosen(folder, tags);
 }
 
 function ranOf(test: TestCase): Ran {
@@ -96,7 +101,7 @@ setLocale();
 setUp();
 const vitest = await startVitest('test', files, { watch: false, project: projects() });
 const modules = vitest.state.getTestModules();
-const ran = modules.flatMap((module) => [...module.children.allTests()].map(ranOf));
+const ran = modules.flatMap((module) => [...module.children.allTests()].filter(isOfThisRun).map(ranOf));
 const broken = modules.filter((module) => module.errors().length > 0).length + vitest.state.getUnhandledErrors().length;
 const figures = figuresOf(vitest);
 await vitest.close();

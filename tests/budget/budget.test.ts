@@ -1,7 +1,6 @@
 import lighthouse from 'lighthouse';
 import { chromium } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { IS_PROOF } from '../folders.ts';
 import { CHROMIUM_FLAGS, openBrowser } from '../support/browser.ts';
 import { CHROMIUM } from '../support/installed.ts';
 import { needs } from '../support/needs.ts';
@@ -44,9 +43,7 @@ describe("the portal's weight, in Chromium (needs chromium)", needs('chromium'),
     }
   });
 
-  if (!IS_PROOF) return;
-
-  test('Lighthouse gives Home 100 for accessibility and for best practices', async () => {
+  test('Lighthouse gives Home 100 for accessibility and for best practices', { tags: 'proof' }, async () => {
     const port = await freePort();
     const browser = await chromium.launch({
       executablePath: CHROMIUM ?? '',

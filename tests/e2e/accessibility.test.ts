@@ -408,9 +408,12 @@ describe('for everybody, in Chromium (needs chromium)', needs('chromium'), () =>
     });
   const focused = () => page.evaluate(() => document.activeElement?.textContent.trim() ?? '');
 
+  const LOOKED_AT = [...SIGHTS, ...LIFE_SIGHTS];
+
   // The stories have every state of every page, and axe looks at each.
-  test.each(sampleOf([...SIGHTS, ...LIFE_SIGHTS], 24).map((sight, number) => ({ ...sight, number })))(
+  test.each((IS_PROOF ? LOOKED_AT : sampleOf(LOOKED_AT, 24)).map((sight, number) => ({ ...sight, number })))(
     '$name is found without fault, in the schemes and at the sizes that are its turn',
+    { tags: 'sampled' },
     async (sight) => {
       sight.wire?.(wire);
       // What clears by itself stays as long as it is looked at.
@@ -619,6 +622,7 @@ describe('for everybody, in Chromium (needs chromium)', needs('chromium'), () =>
 
   test.each(sampleOf(PASSAGES, 3))(
     'from %s the focus goes to the heading of the next page, whose title it is',
+    { tags: 'sampled' },
     async (...passage) => {
       const [, session, at, act, heading] = passage;
       await arrive(at, session);

@@ -174,6 +174,7 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
 
     test.each(sampleOf(PAGES_WITH_HEADER, 3))(
       'at %s the header has the logo and Home, which lead Home, and the FAQ',
+      { tags: 'sampled' },
       async (path, session, title) => {
         await arrive(path, session);
         await heading(title);

@@ -96,7 +96,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
 
   test.each(sampleOf(FORMATS, FORMATS.length))(
     'as %s and %s has every message once, unchanged, and is whole',
-    needs('unzip'),
+    { tags: 'sampled', ...needs('unzip') },
     async (email, contacts, name, expected) => {
       await order(subscriber(name), product.url, email, contacts);
       await isComplete();
@@ -174,11 +174,9 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     expect(await readdir(join(product.folder, 'exports'))).not.toContain(exportName);
   });
 
-  if (!IS_PROOF) return;
-
   test(
     'on a full disk is paused, tells subscriber and operator so, and offers nothing',
-    needs('the right to mount a disk'),
+    { tags: 'proof', ...needs('the right to mount a disk') },
     async () => {
       await using disk = await mountSmallDisk(RESERVE_MB + 100);
       const { root } = disk;
@@ -206,13 +204,17 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     },
   );
 
-  test('has its list of messages in its files, and no receipt that says that there are none', async () => {
-    const id = await order(subscriber('tom'), product.url, 'eml', 'vcf');
-    await isComplete();
-    expect(await page.getByRole('button', { name: 'Download the receipt' }).count()).toBe(0);
-    const receipt = await page.request.get(`${product.url}${receiptAddress(id, 'json')}`);
-    const { copied, how_compared: compared } = (await receipt.json()) as { copied: number; how_compared: string };
-    expect(copied).toBe(12);
-    expect(compared).toContain('manifest.csv');
-  });
+  test(
+    'has its list of messages in its files, and no receipt that says that there are none',
+    { tags: 'proof' },
+    async () => {
+      const id = await order(subscriber('tom'), product.url, 'eml', 'vcf');
+      await isComplete();
+      expect(await page.getByRole('button', { name: 'Download the receipt' }).count()).toBe(0);
+      const receipt = await page.request.get(`${product.url}${receiptAddress(id, 'json')}`);
+      const { copied, how_compared: compared } = (await receipt.json()) as { copied: number; how_compared: string };
+      expect(copied).toBe(12);
+      expect(compared).toContain('manifest.csv');
+    },
+  );
 });

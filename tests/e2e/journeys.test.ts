@@ -1,6 +1,5 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { IS_PROOF } from '../folders.ts';
 import { openBrowser } from '../support/browser.ts';
 import { needs } from '../support/needs.ts';
 import { PAGES, type Product, startProductOnPostgres } from '../support/product.ts';
@@ -314,9 +313,7 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     expect(await page.getByLabel('Describe your issue').inputValue()).toBe('');
   });
 
-  if (!IS_PROOF) return;
-
-  test('a transfer to AOL runs to its end', async () => {
+  test('a transfer to AOL runs to its end', { tags: 'proof' }, async () => {
     await arrive('paul');
     await choose('AOL');
     await signInAt('AOL', 'paul@aol.com');

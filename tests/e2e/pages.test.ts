@@ -153,6 +153,7 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
 
   test.each(sampleOf(VISITS, 8))(
     '%s at %s stands at %s, and still does after a reload',
+    { tags: 'sampled' },
     async (session, path, ...place) => {
       const [address, heading, step] = place;
       await arrive(path, session);
@@ -271,16 +272,20 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     ['whose refusal has a code that nobody knows stays', { status: 418, json: { error: 'TEAPOT' } }, 'old'],
   ] as const;
 
-  test.each(sampleOf(TOKENS, 3))('a token in local storage %s, and is asked about once', async (_, answer, left) => {
-    wire.answer('/api/validate-token/', answer);
-    await page.goto(`${portal.url}/nothing.txt`);
-    await page.evaluate(() => localStorage.setItem('token', 'old'));
-    await page.goto(portal.url);
-    await page.getByRole('button', { name: 'Start', exact: true }).click();
-    await page.getByRole('dialog').waitFor();
-    await expect.poll(() => page.evaluate(() => localStorage.getItem('token'))).toBe(left);
-    expect(wire.askedFor('/api/validate-token/').map(({ body }) => body)).toEqual([{ token: 'old' }]);
-  });
+  test.each(sampleOf(TOKENS, 3))(
+    'a token in local storage %s, and is asked about once',
+    { tags: 'sampled' },
+    async (_, answer, left) => {
+      wire.answer('/api/validate-token/', answer);
+      await page.goto(`${portal.url}/nothing.txt`);
+      await page.evaluate(() => localStorage.setItem('token', 'old'));
+      await page.goto(portal.url);
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      await page.getByRole('dialog').waitFor();
+      await expect.poll(() => page.evaluate(() => localStorage.getItem('token'))).toBe(left);
+      expect(wire.askedFor('/api/validate-token/').map(({ body }) => body)).toEqual([{ token: 'old' }]);
+    },
+  );
 
   test.each([
     ['full', full],
@@ -505,7 +510,7 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
   });
 
   describe('addresses and numbers', () => {
-    test('a contact is judged rightly, however long and in whatever script', async () => {
+    test('a contact is judged rightly, however long and in whatever script', { tags: 'sampled' }, async () => {
       await arrive('/start-migration', 'gmail');
       const field = page.getByLabel('Notification email');
       const accepted = page.getByText(/^We will write to/);
@@ -541,17 +546,21 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       ['unicode', 'josé@sanbruno.example', true],
     ] as const;
 
-    test.each(sampleOf(SIGN_INS, 2))('a sign-in with %s is judged rightly', async (_, email, good) => {
-      await page.goto(portal.url);
-      await signIn(page, { email, password: 'garden-2005' });
-      if (good) await page.waitForURL('**/destination-account');
-      else await page.getByText('Please enter a valid email address.').waitFor();
-      expect(wire.askedFor('/api/validate/').map(({ body }) => (body as { email: string }).email)).toEqual(
-        good ? [email.trim().toLowerCase()] : [],
-      );
-    });
+    test.each(sampleOf(SIGN_INS, 2))(
+      'a sign-in with %s is judged rightly',
+      { tags: 'sampled' },
+      async (_, email, good) => {
+        await page.goto(portal.url);
+        await signIn(page, { email, password: 'garden-2005' });
+        if (good) await page.waitForURL('**/destination-account');
+        else await page.getByText('Please enter a valid email address.').waitFor();
+        expect(wire.askedFor('/api/validate/').map(({ body }) => (body as { email: string }).email)).toEqual(
+          good ? [email.trim().toLowerCase()] : [],
+        );
+      },
+    );
 
-    test('a phone number is judged rightly, however it is written', async () => {
+    test('a phone number is judged rightly, however it is written', { tags: 'sampled' }, async () => {
       await arrive('/start-migration', 'move');
       const field = page.getByLabel('Notification email or phone number');
       const accepted = page.getByText('We will send a text message to 650 253 0000.');

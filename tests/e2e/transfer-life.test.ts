@@ -137,6 +137,7 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
 
   test.each(sampleOf(WALKS, 2))(
     '"$button" ("$confirm") asks, is given up by Escape, and is done once by its button',
+    { tags: 'sampled' },
     async (walk) => {
       owner.wire.answer(walk.path, walk.said === NEW_ID ? { json: { jobid: NEW_ID } } : OK);
       await owner.open(walk.button, walk.status);
@@ -200,6 +201,7 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
 
   test.each(sampleOf(WALKS, 3))(
     '"$button" ("$confirm") that is refused says so in its dialog in sight of a small phone, with the focus on what is to be typed anew, until another tab was quicker',
+    { tags: 'sampled' },
     async (walk) => {
       await owner.page.setViewportSize(PHONE);
       await owner.open(walk.button, walk.status);

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { IS_PROOF } from '../folders.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../src/server/store/database.ts';
 import { needs } from '../support/needs.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
@@ -116,9 +115,7 @@ describe('the command that erases a subscriber leaves nothing of them in any tab
     }, 120_000);
   });
 
-  if (!IS_PROOF) return;
-
-  test('of the embedded database', async () => {
+  test('of the embedded database', { tags: 'proof', timeout: 120_000 }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'erase-'));
     try {
       await layFreshDatabase(folder);
@@ -135,5 +132,5 @@ describe('the command that erases a subscriber leaves nothing of them in any tab
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
-  }, 120_000);
+  });
 });

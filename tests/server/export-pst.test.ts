@@ -9,7 +9,6 @@ import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
 import { hostileAccount } from '../support/hostile-account.ts';
 import { memoryAccount, narrow } from '../support/memory-mailbox.ts';
 import { needs } from '../support/needs.ts';
-import { IS_PROOF } from '../folders.ts';
 import { checkPst } from '../support/pst/pst-checker.ts';
 import { contactsByReadpst, listedByLspst, readByExtractor } from '../support/pst/pst-readers.ts';
 import { run } from '../support/run.ts';
@@ -124,26 +123,28 @@ describe('an export for Outlook (needs unzip and readpst)', needs('unzip', 'read
     expect((await readdir(small.root, { recursive: true })).filter((name) => name.includes('pst-'))).toEqual([]);
   });
 
-  if (!IS_PROOF) return;
+  test(
+    'is split into parts, each of which opens by itself, and no message is missing or twice',
+    { tags: 'proof' },
+    async () => {
+      await using small = await openExportWorld({ limits: { partMessages: 20, batchMessages: 5 } });
+      const places = await exported('pst', 'pst', small);
+      expect(places.length).toBeGreaterThan(2);
+      let messages = 0;
+      for (const place of places) {
+        const [name = ''] = await readdir(join(place, 'mail'));
+        const path = join(place, 'mail', name);
+        expect(checkPst(path)).toEqual([]);
+        for (const [folder, items] of await listedByLspst(path)) if (folder !== 'Contacts') messages += items;
+      }
+      expect(messages).toBe(total);
+      expect(new Set((await Promise.all(places.map((place) => readdir(join(place, 'mail'))))).flat()).size).toBe(
+        places.length,
+      );
+    },
+  );
 
-  test('is split into parts, each of which opens by itself, and no message is missing or twice', async () => {
-    await using small = await openExportWorld({ limits: { partMessages: 20, batchMessages: 5 } });
-    const places = await exported('pst', 'pst', small);
-    expect(places.length).toBeGreaterThan(2);
-    let messages = 0;
-    for (const place of places) {
-      const [name = ''] = await readdir(join(place, 'mail'));
-      const path = join(place, 'mail', name);
-      expect(checkPst(path)).toEqual([]);
-      for (const [folder, items] of await listedByLspst(path)) if (folder !== 'Contacts') messages += items;
-    }
-    expect(messages).toBe(total);
-    expect(new Set((await Promise.all(places.map((place) => readdir(join(place, 'mail'))))).flat()).size).toBe(
-      places.length,
-    );
-  });
-
-  test('has mail as PST beside contacts as tables', async () => {
+  test('has mail as PST beside contacts as tables', { tags: 'proof' }, async () => {
     const [place = ''] = await exported('pst', 'csv');
     expect((await readdir(place, { recursive: true })).toSorted()).toContain('contacts/outlook.csv');
     const path = join(place, 'mail/San Bruno.pst');
@@ -151,7 +152,7 @@ describe('an export for Outlook (needs unzip and readpst)', needs('unzip', 'read
     expect((await listedByLspst(path)).map(([folder]) => folder)).not.toContain('Contacts');
   });
 
-  test('has contacts as PST beside mail as files', async () => {
+  test('has contacts as PST beside mail as files', { tags: 'proof' }, async () => {
     const [place = ''] = await exported('eml', 'pst');
     const path = join(place, 'contacts/contacts.pst');
     expect(checkPst(path)).toEqual([]);

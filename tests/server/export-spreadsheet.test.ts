@@ -2,7 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { IS_PROOF } from '../folders.ts';
 import { eml } from '../../src/server/export/archive/eml.format.ts';
 import { contactFiles } from '../../src/server/export/archive/contact-files.ts';
 import { BLANK, contact } from '../support/contact-samples.ts';
@@ -120,28 +119,28 @@ describe(
       }
     });
 
-    if (!IS_PROOF) return;
-
-    test('LibreOffice does run a cell that nobody has made harmless', async () => {
+    test('LibreOffice does run a cell that nobody has made harmless', { tags: 'proof' }, async () => {
       const file = join(folder, 'control.csv');
       await writeFile(file, 'a\r\n=1+1\r\n');
       const [[, [cell] = []] = []] = await openedInLibreOffice([file], 'as it is');
       expect(cell).toEqual({ text: '2', type: 'float', formula: 'of:=1+1' });
     });
 
-    if (!IS_PROOF) return;
-
-    test('every text is in its cell as it was given, or after an apostrophe that keeps it from running', async () => {
-      const sheets = await openedInLibreOffice(files, 'all text');
-      for (const [which, file] of files.entries()) {
-        const rows = byColumn(sheets[which] ?? []);
-        expect(rows).toHaveLength(contacts.length);
-        for (const [at, text] of [...MADE_HARMLESS, ...LEFT_AS_IT_IS].entries()) {
-          for (const column of COLUMNS[basename(file)] ?? [])
-            expect([column, rows[at]?.get(column)?.text]).toEqual([column, written(text)]);
-          expect(rows[at]?.get('Last Name')?.text).toBe(`Row ${at}`);
+    test(
+      'every text is in its cell as it was given, or after an apostrophe that keeps it from running',
+      { tags: 'proof' },
+      async () => {
+        const sheets = await openedInLibreOffice(files, 'all text');
+        for (const [which, file] of files.entries()) {
+          const rows = byColumn(sheets[which] ?? []);
+          expect(rows).toHaveLength(contacts.length);
+          for (const [at, text] of [...MADE_HARMLESS, ...LEFT_AS_IT_IS].entries()) {
+            for (const column of COLUMNS[basename(file)] ?? [])
+              expect([column, rows[at]?.get(column)?.text]).toEqual([column, written(text)]);
+            expect(rows[at]?.get('Last Name')?.text).toBe(`Row ${at}`);
+          }
         }
-      }
-    });
+      },
+    );
   },
 );

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { IS_PROOF } from '../folders.ts';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { DAILY_DAYS, startDailies } from '../../src/server/transfers/dailies.ts';
 import { eraseEnded, eraseSubscriber } from '../../src/server/transfers/retention.ts';
@@ -278,31 +277,33 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     expect(await database.query('select 1 from dailies')).toEqual([]);
   });
 
-  if (!IS_PROOF) return;
-
-  test('is not brought any more after three runs that did not complete, which its owner is told once', async () => {
-    let refuses = false;
-    const world = await open(30, {
-      change: (direction, part) =>
-        direction === 'to server' && refuses
-          ? Buffer.from(part.toString('latin1').replaceAll(/^(\S+) CREATE /gm, '$1 XREATE '), 'latin1')
-          : part,
-    });
-    await using _worker = await world.work();
-    const ordered = await begun(world);
-    {
-      await using client = await world.sourceMail();
-      await client.create('Fresh');
-      await client.append('Fresh', [letter(7)]);
-    }
-    refuses = true;
-    for (const ended of [undefined, undefined, 'failed']) {
-      await later(world, ordered, DAY_MS + HOUR_MS);
-      await expect.poll(async () => (await dailyOf(world, ordered))?.ended).toBe(ended);
-    }
-    expect(await kept(world)).toEqual([]);
-    expect((await told(world)).filter((kind) => kind !== 'review')).toEqual(['attention']);
-  });
+  test(
+    'is not brought any more after three runs that did not complete, which its owner is told once',
+    { tags: 'proof' },
+    async () => {
+      let refuses = false;
+      const world = await open(30, {
+        change: (direction, part) =>
+          direction === 'to server' && refuses
+            ? Buffer.from(part.toString('latin1').replaceAll(/^(\S+) CREATE /gm, '$1 XREATE '), 'latin1')
+            : part,
+      });
+      await using _worker = await world.work();
+      const ordered = await begun(world);
+      {
+        await using client = await world.sourceMail();
+        await client.create('Fresh');
+        await client.append('Fresh', [letter(7)]);
+      }
+      refuses = true;
+      for (const ended of [undefined, undefined, 'failed']) {
+        await later(world, ordered, DAY_MS + HOUR_MS);
+        await expect.poll(async () => (await dailyOf(world, ordered))?.ended).toBe(ended);
+      }
+      expect(await kept(world)).toEqual([]);
+      expect((await told(world)).filter((kind) => kind !== 'review')).toEqual(['attention']);
+    },
+  );
 });
 
 test(

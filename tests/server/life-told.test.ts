@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { IS_PROOF } from '../folders.ts';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import {
   call,
@@ -100,9 +99,7 @@ describe('an owner is told', { timeout: 60_000 }, () => {
     }
   });
 
-  if (!IS_PROOF) return;
-
-  test('of a wait that lasts six hours, once, and of none that is shorter', async () => {
+  test('of a wait that lasts six hours, once, and of none that is shorter', { tags: 'proof' }, async () => {
     let isAway = false;
     const world = await open({
       change: (direction, part) =>

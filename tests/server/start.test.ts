@@ -191,22 +191,26 @@ test('a second process is kept out of the data folder of the first', async () =>
   expect((await fetch(first.url)).status).toBe(200);
 });
 
-test('the product stops gracefully on SIGTERM and starts again after kill -9 in the same data folder', async () => {
-  const data = join(folder, 'data');
-  // Else its first start is one in an empty folder.
-  if (!IS_PROOF) await layFreshDatabase(data);
-  const first = await startProduct({ DATA_DIR: data, PORT: String(await freePort()) });
-  await first.kill();
-  const left = join(data, 'keys', 'of-a-transfer-that-had-just-ended');
-  await writeFile(left, 'x'.repeat(32));
-  const second = await startProduct({ DATA_DIR: data, PORT: String(await freePort()) });
-  await expect(readFile(left)).rejects.toThrow('ENOENT');
-  expect(await second.stop()).toBe(0);
-  // Of the embedded defaults nobody is warned.
-  expect(first.output() + second.output()).not.toContain('"level":40');
-});
+test(
+  'the product stops gracefully on SIGTERM and starts again after kill -9 in the same data folder',
+  { tags: 'sampled' },
+  async () => {
+    const data = join(folder, 'data');
+    // Else its first start is one in an empty folder.
+    if (!IS_PROOF) await layFreshDatabase(data);
+    const first = await startProduct({ DATA_DIR: data, PORT: String(await freePort()) });
+    await first.kill();
+    const left = join(data, 'keys', 'of-a-transfer-that-had-just-ended');
+    await writeFile(left, 'x'.repeat(32));
+    const second = await startProduct({ DATA_DIR: data, PORT: String(await freePort()) });
+    await expect(readFile(left)).rejects.toThrow('ENOENT');
+    expect(await second.stop()).toBe(0);
+    // Of the embedded defaults nobody is warned.
+    expect(first.output() + second.output()).not.toContain('"level":40');
+  },
+);
 
-test.each(IS_PROOF ? ['s3'] : [])('a bucket that can be written (%s) is taken, and nothing is left in it', async () => {
+test('a bucket that can be written is taken, and nothing is left in it', { tags: 'proof' }, async () => {
   await using server = await startS3Server();
   await using product = await startProduct({ EXPORTS_URL: server.url, ...S3_KEYS });
   expect((await fetch(`${product.url}/readyz`)).status).toBe(200);

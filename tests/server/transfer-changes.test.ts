@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, afterEach, describe, expect, test } from 'vitest';
-import { IS_PROOF } from '../folders.ts';
 import type { StepListener } from '../../src/server/mail/copy/mail-copy.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
 import { layFreshDatabase } from '../support/fresh-database.ts';
@@ -116,35 +115,37 @@ describe('a transfer', { ...needs('dovecot'), timeout: 120_000 }, () => {
     });
   });
 
-  if (!IS_PROOF) return;
+  test(
+    'leaves what the subscriber takes away at the destination, and measures what is there twice',
+    { tags: 'proof' },
+    async () => {
+      await fill(
+        'INBOX',
+        Array.from({ length: 120 }, (_, index) => letter(index * 8)),
+      );
+      let isDone = false;
+      await using world = await open(async (step) => {
+        if (isDone || step !== 'verified') return;
+        isDone = true;
+        await using mail = await openMailClient(destination.port, NEW_ADDRESS, DOVECOT_PASSWORD);
+        const [first] = await mail.read('INBOX');
+        await mail.command('SELECT INBOX');
+        await mail.command(`UID STORE ${first?.uid} +FLAGS (\\Deleted)`);
+        await mail.command(`UID EXPUNGE ${first?.uid}`);
+        await mail.command('UID COPY 5 INBOX');
+      });
+      const { id } = await world.transfers.start(order());
+      expect(await mailUntil(world.transfers, id)).toMatchObject({
+        status: 'review',
+        done: 120,
+        lost: 0,
+        duplicated: 1,
+        changed: 0,
+      });
+    },
+  );
 
-  test('leaves what the subscriber takes away at the destination, and measures what is there twice', async () => {
-    await fill(
-      'INBOX',
-      Array.from({ length: 120 }, (_, index) => letter(index * 8)),
-    );
-    let isDone = false;
-    await using world = await open(async (step) => {
-      if (isDone || step !== 'verified') return;
-      isDone = true;
-      await using mail = await openMailClient(destination.port, NEW_ADDRESS, DOVECOT_PASSWORD);
-      const [first] = await mail.read('INBOX');
-      await mail.command('SELECT INBOX');
-      await mail.command(`UID STORE ${first?.uid} +FLAGS (\\Deleted)`);
-      await mail.command(`UID EXPUNGE ${first?.uid}`);
-      await mail.command('UID COPY 5 INBOX');
-    });
-    const { id } = await world.transfers.start(order());
-    expect(await mailUntil(world.transfers, id)).toMatchObject({
-      status: 'review',
-      done: 120,
-      lost: 0,
-      duplicated: 1,
-      changed: 0,
-    });
-  });
-
-  test('stops gently when asked, and the next start goes on at once', async () => {
+  test('stops gently when asked, and the next start goes on at once', { tags: 'proof' }, async () => {
     await fill('INBOX', [...Array.from({ length: 300 }, (_, index) => letter(index)), TWIN, TWIN]);
     const id = await stopAfter(1);
     const steps: string[] = [];

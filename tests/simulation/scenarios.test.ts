@@ -40,13 +40,17 @@ const LARGE: readonly [string, readonly number[], Partial<Quirks>, readonly numb
   ['synchronising literals, and two deaths', [400, 200], { literals: 'synchronising' }, [0.7, 0.5]],
 ];
 
-test.each(sampleOf(LARGE, 3))('large folders: %s', { timeout: 300_000 }, async (_, letters, destination, parts) => {
-  const scenario = await dyingAt(parts, scenarioWith(letters, { destination }));
-  const { wrong, receipts, deaths } = await simulate(scenario);
-  expect(wrong).toEqual([]);
-  expect(deaths).toBe(parts.length);
-  expect(receipts.map(({ status }) => status)).toEqual(['completed']);
-});
+test.each(sampleOf(LARGE, 3))(
+  'large folders: %s',
+  { tags: 'sampled', timeout: 300_000 },
+  async (_, letters, destination, parts) => {
+    const scenario = await dyingAt(parts, scenarioWith(letters, { destination }));
+    const { wrong, receipts, deaths } = await simulate(scenario);
+    expect(wrong).toEqual([]);
+    expect(deaths).toBe(parts.length);
+    expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+  },
+);
 
 test('a mailbox of the source that is deleted under way keeps none of the others back', async () => {
   for (let atCommand = 3; atCommand < 40; atCommand += 3) {
@@ -57,17 +61,21 @@ test('a mailbox of the source that is deleted under way keeps none of the others
   }
 });
 
-test('a mailbox whose name no column can hold is known again, wherever a worker dies', async () => {
-  const folders = ['INBOX', 'Lone \u{D800}', 'Nul \0', 'Lone \u{D801}'].map((name) => ({ name, letters: 30 }));
-  const parts = Array.from({ length: 30 }, (_, at) => 0.3 + at * 0.02);
-  for (const part of sampleOf(parts, 6)) {
-    const { wrong, receipts, deaths } = await simulate(await dyingAt([part], scenarioWith([], { folders })));
-    expect({ part, wrong, deaths }).toEqual({ part, wrong: [], deaths: 1 });
-    expect(receipts.map(({ status, lost, duplicated }) => ({ status, lost, duplicated }))).toEqual([
-      { status: 'completed', lost: 0, duplicated: 0 },
-    ]);
-  }
-});
+test(
+  'a mailbox whose name no column can hold is known again, wherever a worker dies',
+  { tags: 'sampled' },
+  async () => {
+    const folders = ['INBOX', 'Lone \u{D800}', 'Nul \0', 'Lone \u{D801}'].map((name) => ({ name, letters: 30 }));
+    const parts = Array.from({ length: 30 }, (_, at) => 0.3 + at * 0.02);
+    for (const part of sampleOf(parts, 6)) {
+      const { wrong, receipts, deaths } = await simulate(await dyingAt([part], scenarioWith([], { folders })));
+      expect({ part, wrong, deaths }).toEqual({ part, wrong: [], deaths: 1 });
+      expect(receipts.map(({ status, lost, duplicated }) => ({ status, lost, duplicated }))).toEqual([
+        { status: 'completed', lost: 0, duplicated: 0 },
+      ]);
+    }
+  },
+);
 
 test.each(['source', 'destination'] as const)(
   'a mailbox of the %s that can not be opened any more is told, and keeps none of the others back',
@@ -84,21 +92,25 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
-test('a mailbox that a list leaves out for once is copied all the same, also after a death', async () => {
-  for (const parts of sampleOf([[], [0.3], [0.4], [0.5], [0.6], [0.7]], 3))
-    for (const listingThatLies of [1, 2, 3]) {
-      // Of the one that is left out, the last one, some is under way when the worker dies.
-      const lying = scenarioWith([0, 40], { source: { listingThatLies } });
-      const { wrong, receipts, deaths } = await simulate(await dyingAt(parts, lying));
-      expect({ parts, listingThatLies, wrong, deaths }).toEqual({
-        parts,
-        listingThatLies,
-        wrong: [],
-        deaths: parts.length,
-      });
-      expect(receipts.map(({ status }) => status)).toEqual(['completed']);
-    }
-});
+test(
+  'a mailbox that a list leaves out for once is copied all the same, also after a death',
+  { tags: 'sampled' },
+  async () => {
+    for (const parts of sampleOf([[], [0.3], [0.4], [0.5], [0.6], [0.7]], 3))
+      for (const listingThatLies of [1, 2, 3]) {
+        // Of the one that is left out, the last one, some is under way when the worker dies.
+        const lying = scenarioWith([0, 40], { source: { listingThatLies } });
+        const { wrong, receipts, deaths } = await simulate(await dyingAt(parts, lying));
+        expect({ parts, listingThatLies, wrong, deaths }).toEqual({
+          parts,
+          listingThatLies,
+          wrong: [],
+          deaths: parts.length,
+        });
+        expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+      }
+  },
+);
 
 test('a mailbox that gets another name in an order for what is new is not taken for another one', async () => {
   for (const foldsCase of [true, false])
@@ -194,6 +206,7 @@ test('a mailbox that gets another name while its first messages are under way is
 
 test.each(['source', 'destination'] as const)(
   'a message on which the %s breaks off each time keeps none of the others back',
+  { tags: 'sampled' },
   async (side) => {
     for (const breaks of ['hangs up', 'SERVERBUG', 'breaks off within'] as const)
       for (const uidPlus of [true, false])
@@ -241,6 +254,7 @@ test('a destination that is too busy to read anything back keeps nothing from be
 
 test.each(['source', 'destination'] as const)(
   'a %s that says how long it wants a pause is asked for nothing by any connection meanwhile, whatever it said so to',
+  { tags: 'sampled' },
   async (side) => {
     const commands = ['EXAMINE', 'SELECT', 'UID FETCH', 'STATUS', 'LIST', undefined];
     const cases = [30_000, 59_000, 90_000].flatMap((milliseconds) =>
@@ -266,6 +280,7 @@ test.each(['source', 'destination'] as const)(
 
 test.each(['source', 'destination'] as const)(
   'trouble of the %s that passes within two minutes is waited for, whatever it keeps from being done',
+  { tags: 'sampled' },
   async (side) => {
     // Many say no more than NO when something is wrong with them.
     for (const code of sampleOf(['SERVERBUG', 'INUSE', 'UNAVAILABLE', ''], 4))
@@ -294,6 +309,7 @@ test.each<['source' | 'destination', string, string?]>([
   ['destination', 'APPEND', 'APPEND'],
 ])(
   'a %s that says no more than NO to each %s for a minute keeps nothing from being copied and read back, whenever that begins',
+  { tags: 'sampled' },
   async (side, _, only) => {
     const weather = { latency: 20, jitter: 1, pieces: false };
     for (const from of sampleOf(MOMENTS, 6)) {
@@ -381,6 +397,7 @@ test('a mailbox that gets mail all the time ends, though one of its messages is 
 
 test.each(['source', 'destination'] as const)(
   'one mailbox of the %s that is renumbered each time it is opened keeps none of the others back',
+  { tags: 'sampled' },
   async (side) => {
     const cases = [1, 2, 4].flatMap((connections) =>
       (['nothing', 'adds headers'] as const).map((rewriting) => ({ connections, rewriting })),
@@ -400,7 +417,7 @@ test.each(['source', 'destination'] as const)(
 
 const COMMANDS = Array.from({ length: 52 }, (_, at) => 8 + at);
 
-test('a mailbox of the destination that gets another name brings nothing twice', async () => {
+test('a mailbox of the destination that gets another name brings nothing twice', { tags: 'sampled' }, async () => {
   for (const uidPlus of [true, false])
     for (const atCommand of sampleOf(COMMANDS, 6)) {
       const deeds = [{ side: 'destination', atCommand, does: 'renames a mailbox' }] as const;
@@ -415,21 +432,25 @@ test('a mailbox of the destination that gets another name brings nothing twice',
     }
 });
 
-test('a folder that gets another name, while its old name is used anew, is copied once', async () => {
-  for (const orders of [1, 3])
-    for (const listStatus of [true, false])
-      for (const atCommand of sampleOf(COMMANDS, 4 * orders)) {
-        const deeds = [{ side: 'source', atCommand, does: 'renames a mailbox and makes it anew' }] as const;
-        const { wrong, receipts } = await simulate(scenarioWith([5, 8], { source: { listStatus }, deeds, orders }));
-        const told = receipts.map(({ lost, duplicated }) => ({ lost, duplicated }));
-        expect({ atCommand, orders, wrong, told }).toEqual({
-          atCommand,
-          orders,
-          wrong: [],
-          told: receipts.map(() => ({ lost: 0, duplicated: 0 })),
-        });
-      }
-});
+test(
+  'a folder that gets another name, while its old name is used anew, is copied once',
+  { tags: 'sampled' },
+  async () => {
+    for (const orders of [1, 3])
+      for (const listStatus of [true, false])
+        for (const atCommand of sampleOf(COMMANDS, 4 * orders)) {
+          const deeds = [{ side: 'source', atCommand, does: 'renames a mailbox and makes it anew' }] as const;
+          const { wrong, receipts } = await simulate(scenarioWith([5, 8], { source: { listStatus }, deeds, orders }));
+          const told = receipts.map(({ lost, duplicated }) => ({ lost, duplicated }));
+          expect({ atCommand, orders, wrong, told }).toEqual({
+            atCommand,
+            orders,
+            wrong: [],
+            told: receipts.map(() => ({ lost: 0, duplicated: 0 })),
+          });
+        }
+  },
+);
 
 test('what the destination has already is not stored again, wherever a worker dies', async () => {
   const mail = { ownEqual: 1 };
@@ -443,82 +464,98 @@ test('what the destination has already is not stored again, wherever a worker di
   }
 });
 
-test('what was stored after the backup that a ledger is restored from is not stored again', async () => {
-  const small = { letters: [60, 30, 30], sizes: SMALL } as const;
-  const mailboxes = [
-    { letters: [40] },
-    small,
-    { ...small, destination: { uidPlus: false } },
-    { ...small, destination: { rewriting: 'adds headers' } },
-  ] as const;
-  const moments: { taken: number; dies: number }[] = [];
-  for (let taken = 0.05; taken < 1; taken += 0.15)
-    for (let dies = taken + 0.05; dies < 1; dies += 0.2) moments.push({ taken, dies });
-  const cases = mailboxes.flatMap((mailbox) => moments.map((moment) => ({ ...mailbox, ...moment })));
-  for (const each of sampleOf(cases, 15)) {
-    const { letters, taken, dies, ...given } = each;
-    const scenario = await dyingAt([dies], scenarioWith(letters, given));
-    const { trace } = await simulate(scenario, { keepsTrace: true });
-    const died = trace.findIndex((line) => line.includes('worker1 is killed'));
-    const at = Number.parseFloat(trace[Math.floor((died * taken) / dies)] ?? '');
-    const { wrong, receipts } = await simulate({ ...scenario, backedUpAt: at });
-    expect({ each, wrong }).toEqual({ each, wrong: [] });
-    expect(receipts.map(({ status }) => status)).toEqual(['completed']);
-  }
-});
-
-test('a message whose last line has no end is sent with one to a server that takes no other, wherever a worker dies', async () => {
-  const cases = [
-    {},
-    { uidPlus: false },
-    { multiAppend: false, literals: 'synchronising' },
-    { uidPlus: false, multiAppend: false },
-  ] as const;
-  let kept = 0;
-  for (const destination of cases)
-    for (const parts of sampleOf([[], [0.2], [0.4], [0.5], [0.6], [0.8]], 3)) {
-      const scenario = scenarioWith([40, 30], { destination: { ...destination, wantsLineEnd: true } });
-      const { wrong, receipts } = await simulate(await dyingAt(parts, scenario));
-      expect({ destination, parts, wrong }).toEqual({ destination, parts, wrong: [] });
+test(
+  'what was stored after the backup that a ledger is restored from is not stored again',
+  { tags: 'sampled' },
+  async () => {
+    const small = { letters: [60, 30, 30], sizes: SMALL } as const;
+    const mailboxes = [
+      { letters: [40] },
+      small,
+      { ...small, destination: { uidPlus: false } },
+      { ...small, destination: { rewriting: 'adds headers' } },
+    ] as const;
+    const moments: { taken: number; dies: number }[] = [];
+    for (let taken = 0.05; taken < 1; taken += 0.15)
+      for (let dies = taken + 0.05; dies < 1; dies += 0.2) moments.push({ taken, dies });
+    const cases = mailboxes.flatMap((mailbox) => moments.map((moment) => ({ ...mailbox, ...moment })));
+    for (const each of sampleOf(cases, 15)) {
+      const { letters, taken, dies, ...given } = each;
+      const scenario = await dyingAt([dies], scenarioWith(letters, given));
+      const { trace } = await simulate(scenario, { keepsTrace: true });
+      const died = trace.findIndex((line) => line.includes('worker1 is killed'));
+      const at = Number.parseFloat(trace[Math.floor((died * taken) / dies)] ?? '');
+      const { wrong, receipts } = await simulate({ ...scenario, backedUpAt: at });
+      expect({ each, wrong }).toEqual({ each, wrong: [] });
       expect(receipts.map(({ status }) => status)).toEqual(['completed']);
-      for (const receipt of receipts) kept += receipt.kept;
     }
-  expect(kept).toBeGreaterThan(0);
-});
+  },
+);
 
-test('where a server puts a date of its own in the place of one that can’t be, without a word, the message is told as kept', async () => {
-  for (const destination of [{}, { uidPlus: false }, { multiAppend: false, literals: 'synchronising' }] as const)
-    for (const parts of sampleOf([[], [0.3], [0.5], [0.7]], 2)) {
-      const scenario = scenarioWith([20, 15], {
-        mail: { dates: 0.3 },
-        destination: { ...destination, replacesDates: true },
-      });
-      const { wrong, receipts } = await simulate(await dyingAt(parts, scenario));
-      expect({ destination, parts, wrong }).toEqual({ destination, parts, wrong: [] });
-      expect(receipts.map(({ status, changed }) => ({ status, changed }))).toEqual([
-        { status: 'completed', changed: 0 },
-      ]);
-      for (const { kept } of receipts) expect(kept).toBeGreaterThan(3);
-    }
-});
+test(
+  'a message whose last line has no end is sent with one to a server that takes no other, wherever a worker dies',
+  { tags: 'sampled' },
+  async () => {
+    const cases = [
+      {},
+      { uidPlus: false },
+      { multiAppend: false, literals: 'synchronising' },
+      { uidPlus: false, multiAppend: false },
+    ] as const;
+    let kept = 0;
+    for (const destination of cases)
+      for (const parts of sampleOf([[], [0.2], [0.4], [0.5], [0.6], [0.8]], 3)) {
+        const scenario = scenarioWith([40, 30], { destination: { ...destination, wantsLineEnd: true } });
+        const { wrong, receipts } = await simulate(await dyingAt(parts, scenario));
+        expect({ destination, parts, wrong }).toEqual({ destination, parts, wrong: [] });
+        expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+        for (const receipt of receipts) kept += receipt.kept;
+      }
+    expect(kept).toBeGreaterThan(0);
+  },
+);
 
-test('a message whose date a server refuses has another one there, which is told, wherever a worker dies', async () => {
-  const cases = [
-    {},
-    { uidPlus: false },
-    { multiAppend: false, literals: 'synchronising' },
-    { wantsLineEnd: true },
-    { rewriting: 'adds headers', uidPlus: false },
-  ] as const;
-  for (const destination of cases)
-    for (const parts of sampleOf([[], [0.2], [0.4], [0.5], [0.6], [0.8]], 3)) {
-      const scenario = scenarioWith([40, 30], {
-        mail: { dates: 0.2 },
-        destination: { ...destination, wantsDates: true },
-      });
-      const { wrong, receipts } = await simulate(await dyingAt(parts, scenario));
-      expect({ destination, parts, wrong }).toEqual({ destination, parts, wrong: [] });
-      expect(receipts.map(({ status }) => status)).toEqual(['completed']);
-      for (const { kept } of receipts) expect(kept).toBeGreaterThan(5);
-    }
-});
+test(
+  'where a server puts a date of its own in the place of one that can’t be, without a word, the message is told as kept',
+  { tags: 'sampled' },
+  async () => {
+    for (const destination of [{}, { uidPlus: false }, { multiAppend: false, literals: 'synchronising' }] as const)
+      for (const parts of sampleOf([[], [0.3], [0.5], [0.7]], 2)) {
+        const scenario = scenarioWith([20, 15], {
+          mail: { dates: 0.3 },
+          destination: { ...destination, replacesDates: true },
+        });
+        const { wrong, receipts } = await simulate(await dyingAt(parts, scenario));
+        expect({ destination, parts, wrong }).toEqual({ destination, parts, wrong: [] });
+        expect(receipts.map(({ status, changed }) => ({ status, changed }))).toEqual([
+          { status: 'completed', changed: 0 },
+        ]);
+        for (const { kept } of receipts) expect(kept).toBeGreaterThan(3);
+      }
+  },
+);
+
+test(
+  'a message whose date a server refuses has another one there, which is told, wherever a worker dies',
+  { tags: 'sampled' },
+  async () => {
+    const cases = [
+      {},
+      { uidPlus: false },
+      { multiAppend: false, literals: 'synchronising' },
+      { wantsLineEnd: true },
+      { rewriting: 'adds headers', uidPlus: false },
+    ] as const;
+    for (const destination of cases)
+      for (const parts of sampleOf([[], [0.2], [0.4], [0.5], [0.6], [0.8]], 3)) {
+        const scenario = scenarioWith([40, 30], {
+          mail: { dates: 0.2 },
+          destination: { ...destination, wantsDates: true },
+        });
+        const { wrong, receipts } = await simulate(await dyingAt(parts, scenario));
+        expect({ destination, parts, wrong }).toEqual({ destination, parts, wrong: [] });
+        expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+        for (const { kept } of receipts) expect(kept).toBeGreaterThan(5);
+      }
+  },
+);
