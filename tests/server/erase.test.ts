@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { openDatabase, type Database, type DatabaseAddress } from '../../src/server/store/database.ts';
+import { eraseSubscriber } from '../../src/server/transfers/retention.ts';
 import { needs } from '../support/needs.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
 import { createEmptyDatabase, layFreshDatabase } from '../support/fresh-database.ts';
@@ -100,6 +101,35 @@ async function erase(environment: Record<string, string>): Promise<string> {
   });
   return stdout;
 }
+
+test('the tokens of a transfer under way, which are of an address elsewhere, are erased and revoked with its subscriber', async () => {
+  await using world = await openWebWorld({ providers: ['google'] });
+  const { google } = world.providers;
+  if (google === undefined) throw new Error('Google was not started.');
+  world.passwords.set(ANN, PASSWORD);
+  google.person.email = 'ann@mail.example';
+  const browser = new OauthBrowser(world);
+  const page = await browser.until('/api/oauth/?provider=google', isPage);
+  const ordered = await world.post(
+    '/api/load/',
+    {
+      source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
+      destination_account: {
+        email: 'ann@mail.example',
+        provider: 'google',
+        token_id: page.searchParams.get('token_id'),
+      },
+      operations: ['emailmigration'],
+      parameters: {},
+    },
+    browser.headers,
+  );
+  expect(ordered.status).toBe(200);
+  expect(await world.database.query('select 1 from oauth_tokens')).toHaveLength(1);
+  expect(await eraseSubscriber({ ...world.services, safe: world.safe }, ANN)).toBe(1);
+  expect(await world.database.query('select 1 from oauth_tokens')).toEqual([]);
+  expect(google.revocations.map((each) => each.get('token_type_hint'))).toEqual(['refresh_token']);
+});
 
 describe('the command that erases a subscriber leaves nothing of them in any table', () => {
   describe('of PostgreSQL (needs postgresql)', needs('postgresql'), () => {
