@@ -6,12 +6,14 @@ import { bookThatAnswers } from '../support/book-that-answers.ts';
 import {
   ANN,
   call,
+  mailWhen,
   NEW_ANN,
   openWorldOfTest,
   PASSWORD,
   statusOf,
   whenEnded,
   type LifeWorld,
+  type MailStatus,
   type Ordered,
 } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
@@ -58,6 +60,7 @@ async function waiting(): Promise<{ world: LifeWorld; ordered: Ordered }> {
   return { world, ordered };
 }
 
+const isSettled = ({ finished, attention }: MailStatus) => finished !== undefined || attention !== undefined;
 const runsOf = ({ web: { database } }: LifeWorld) =>
   database.query('select 1 from transfers where by_itself and finished is null');
 const credentialsOf = ({ web: { database } }: LifeWorld) =>
@@ -137,6 +140,83 @@ test(
     expect((await call(world, 'daily-off', ordered)).status).toBe(200);
     expect([await runsOf(world), await credentialsOf(world)]).toEqual([[], []]);
     expect((await call(world, 'daily-off', ordered)).status).toBe(409);
+  },
+);
+
+/** A transfer to Google that has ended; `given` is a new sign-in there, with what else asks for a daily. */
+async function atGoogle() {
+  const world = await openWorldOfTest({
+    mail: MAIL,
+    providers: ['google'],
+    takesToken: () => true,
+    environment: { ACCESS_END },
+  });
+  const { google } = world.web.providers;
+  if (google === undefined) throw new Error('Google was not started.');
+  google.person.email = NEW_ANN;
+  const browser = new OauthBrowser(world.web);
+  const signIn = async () =>
+    (await browser.until('/api/oauth/?provider=google', isPage)).searchParams.get('token_id') ?? '';
+  const token = await signIn();
+  const ordered = await world.order({
+    headers: browser.headers,
+    destination: { provider: 'google', token_id: token, password: undefined },
+  });
+  {
+    await using _worker = await world.work();
+    await whenEnded(world, ordered);
+  }
+  const given = async () => ({ ...GIVEN, destination_account: { token_id: await signIn() } });
+  const tokens = () => world.web.database.query('select 1 from oauth_tokens');
+  return { world, ordered, given, tokens };
+}
+
+describe(
+  'the tokens of a daily that goes off are left to a transfer that works with them until it ends',
+  { timeout: 60_000 },
+  () => {
+    const NEW_PASSWORD = 'another horse';
+    test('one that was ordered, whose daily is given up', async () => {
+      const { world, ordered, given, tokens } = await atGoogle();
+      const again = await daily(world, ordered, await given());
+      expect((await call(world, 'daily-off', ordered)).status).toBe(200);
+      await using _worker = await world.work();
+      expect(await mailWhen(world, again, isSettled)).toMatchObject({ status: 'completed' });
+      await whenEnded(world, again);
+      expect(await tokens()).toEqual([]);
+    });
+
+    test('one that was ordered, whose daily is asked for anew', async () => {
+      const { world, ordered, given, tokens } = await atGoogle();
+      const again = await daily(world, ordered, await given());
+      expect(await daily(world, ordered, await given())).toEqual(again);
+      await using _worker = await world.work();
+      expect(await mailWhen(world, again, isSettled)).toMatchObject({ status: 'completed' });
+      await whenEnded(world, again);
+      expect(await tokens(), 'those of the new daily').toHaveLength(1);
+    });
+
+    test('its run, which goes on where it stopped once its owner has typed the new password of the source', async () => {
+      const { world, ordered, given, tokens } = await atGoogle();
+      await using _worker = await world.work();
+      await whenEnded(world, await daily(world, ordered, await given()));
+      const { services, database, passwords } = world.web;
+      passwords.set(ANN, NEW_PASSWORD);
+      world.web.advance(DAY_MS);
+      await startDailies(services, services.now());
+      const begun = () => database.query<{ id: string }>('select id from transfers where by_itself');
+      // The worker looks as well, and may be the one that is just beginning it.
+      await expect.poll(begun).toHaveLength(1);
+      const run = { ...ordered, id: (await begun())[0]?.id ?? '' };
+      expect(await mailWhen(world, run, isSettled)).toMatchObject({
+        attention: { side: 'source', reason: 'password' },
+      });
+      expect((await statusOf(world, ordered)).daily).toMatchObject({ ended: 'sign_in' });
+      expect((await call(world, 'resume', run, { side: 'source', password: NEW_PASSWORD })).status).toBe(200);
+      expect(await mailWhen(world, run, isSettled)).toMatchObject({ status: 'completed' });
+      await whenEnded(world, run);
+      expect(await tokens()).toEqual([]);
+    });
   },
 );
 

@@ -68,7 +68,7 @@ export async function openWorld(
         forgotten.push(id);
       },
       hold: async () => {},
-      release: async () => {},
+      unhold: async () => {},
     },
     exports: openExportStore(settings),
     onUncheckedCertificate: openUncheckedCertificates(log),

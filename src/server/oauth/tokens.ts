@@ -51,8 +51,10 @@ export type Tokens = {
   keep(tokenId: string, forMs?: number): Promise<void>;
   /** Erases the tokens unless they are held, and has the provider revoke them if it can. */
   forget(tokenId: string): Promise<void>;
-  /** Protects tokens from {@link forget} until then (milliseconds since the epoch) or until they are released. */
+  /** Protects tokens from {@link forget} until then (milliseconds since the epoch) or until {@link unhold}. */
   hold(tokenId: string, until: number): Promise<void>;
+  /** They stay as {@link keep} lets them. */
+  unhold(tokenId: string): Promise<void>;
   /** Erases tokens even if they are held. */
   release(tokenId: string): Promise<void>;
 };
@@ -281,6 +283,13 @@ export function openTokens(services: Services): KeptTokens {
       await database.query(
         'update oauth_tokens set held = true, expires = greatest(expires, $2::float8) where id = $1',
         [id, until],
+      );
+    },
+
+    unhold: async (id) => {
+      await database.query(
+        'update oauth_tokens set held = false, expires = least(expires, $2::float8) where id = $1 and held',
+        [id, now() + KEPT_MS],
       );
     },
 

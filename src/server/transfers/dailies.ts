@@ -4,7 +4,7 @@ import type { Database, Sql } from '../store/database.ts';
 import { resealed, type Safe } from '../store/safe.ts';
 import { SealError } from '../store/vault.ts';
 import { orderAgain } from './again.ts';
-import { openSecret, ROLES, sealSecret, type Role, type Secret } from './credentials.ts';
+import { credentialsIfAny, openSecret, ROLES, sealSecret, type Role, type Secret } from './credentials.ts';
 import type { Transfers } from './orders.ts';
 import { transferById, type Transfer } from './transfer.ts';
 
@@ -24,9 +24,12 @@ type Dailies = {
   readonly safe: Safe;
   readonly tokens: {
     hold(tokenId: string, until: number): Promise<void>;
-    release(tokenId: string): Promise<void>;
+    unhold(tokenId: string): Promise<void>;
+    forget(tokenId: string): Promise<void>;
   };
 };
+/** What a daily that goes off needs of the tokens. */
+type LettingGo = Omit<Dailies, 'tokens'> & { readonly tokens: Pick<Dailies['tokens'], 'unhold' | 'forget'> };
 type Why = NonNullable<Daily['ended']>;
 
 const placeOf = (transferId: string, role: Role) => `dailies/${transferId}/${role}`;
@@ -82,12 +85,13 @@ export async function dailyOf(sql: Sql, accessEnd: string, now: number, id: stri
  * Brings new mail once a day from now on, with credentials that were proven. Replaces an earlier daily of the mailbox.
  */
 export async function switchDailyOn(
-  { database, safe, tokens }: Dailies,
+  services: Dailies,
   transfer: Transfer,
   secrets: { readonly [role in Role]: Secret },
   now: number,
   until: Date,
 ): Promise<void> {
+  const { database, safe, tokens } = services;
   const { id, sourceEmail } = transfer;
   const { destination } = secrets;
   const tokenId = destination.kind === 'token' ? destination.tokenId : null;
@@ -111,7 +115,7 @@ export async function switchDailyOn(
       ]);
     return row?.token_id ?? null;
   });
-  if (before !== null && before !== tokenId) await tokens.release(before);
+  if (before !== null && before !== tokenId) await letGo(services, sourceEmail, before);
 }
 
 /**
@@ -119,14 +123,11 @@ export async function switchDailyOn(
  * @param why the reason that its owner is to be told; `null` for none
  * @returns whether it was on
  */
-export async function switchDailyOff(
-  { database, safe, tokens }: Omit<Dailies, 'tokens'> & { readonly tokens: Pick<Dailies['tokens'], 'release'> },
-  transferId: string,
-  why: Why | null,
-): Promise<boolean> {
+export async function switchDailyOff(services: LettingGo, transferId: string, why: Why | null): Promise<boolean> {
+  const { database, safe } = services;
   const off = await database.transaction(async (sql) => {
-    const [daily] = await sql.query<{ id: string; token_id: string | null }>(
-      `select that.id, token_id from ${BETWEEN} where this.id = $1 and dailies.ended is null for update of that`,
+    const [daily] = await sql.query<{ id: string; source_email: string; token_id: string | null }>(
+      `select that.id, that.source_email, token_id from ${BETWEEN} where this.id = $1 and dailies.ended is null for update of that`,
       [transferId],
     );
     if (daily === undefined) return null;
@@ -137,8 +138,19 @@ export async function switchDailyOff(
     await safe.destroy(...placesOf(daily.id));
     return daily;
   });
-  if (off !== null && off.token_id !== null) await tokens.release(off.token_id);
+  if (off !== null && off.token_id !== null) await letGo(services, off.source_email, off.token_id);
   return off !== null;
+}
+
+/** Erases the tokens of a daily, unless a transfer of the mailbox works with them: that erases them when it ends. */
+async function letGo({ database, safe, tokens }: LettingGo, sourceEmail: string, tokenId: string): Promise<void> {
+  await tokens.unhold(tokenId);
+  const [running] = await database.query<{ id: string }>(
+    'select id from transfers where source_email = $1 and finished is null',
+    [sourceEmail],
+  );
+  const secret = running === undefined ? null : await credentialsIfAny(database, safe, running.id, 'destination');
+  if (secret?.kind !== 'token' || secret.tokenId !== tokenId) await tokens.forget(tokenId);
 }
 
 /** Whether the daily between the mailboxes of a transfer was switched off because of a failure, not by its owner. */

@@ -52,7 +52,11 @@ type Erasing = {
   readonly safe: Safe;
   readonly vault: Vault;
   readonly log: Log;
-  readonly tokens: { forget(tokenId: string): Promise<void>; release(tokenId: string): Promise<void> };
+  readonly tokens: {
+    forget(tokenId: string): Promise<void>;
+    unhold(tokenId: string): Promise<void>;
+    release(tokenId: string): Promise<void>;
+  };
   readonly exports: { remove(name: string): Promise<void> };
 };
 

@@ -29,7 +29,7 @@ export type RunnerServices = {
   readonly safe: Safe;
   readonly settings: Settings;
   readonly log: Log;
-  readonly tokens: Pick<Tokens, 'accessToken' | 'forget' | 'keep' | 'hold' | 'release'>;
+  readonly tokens: Pick<Tokens, 'accessToken' | 'forget' | 'keep' | 'hold' | 'unhold'>;
   readonly discover: Discover;
   /** Asked for the hosts that a visitor named. */
   readonly resolver: Resolver;
