@@ -81,6 +81,25 @@ describe('a stop', { timeout: 60_000 }, () => {
     expect(await stopTransfer(services, id, wait)).toBe(false);
   });
 
+  test('that comes when all is done, and its worker has died before it could say so, is too late as well', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: many(3) } });
+    const { database, services } = world.web;
+    const ordered = await world.order({ parameters: { notification_email: 'new@home.example' } });
+    // It was asked for while there was something to stop.
+    const wait = async () => {
+      await database.query("update operations set status = 'completed', finished = now()");
+    };
+    await database.query("update transfers set leased_until = now() + interval '1 hour'");
+    expect(await stopTransfer(services, ordered.id, wait)).toBe(false);
+    expect(await stopTransfer(services, ordered.id, wait)).toBe(false);
+    await database.query('update transfers set leased_until = null');
+    await using _worker = await world.work();
+    await whenEnded(world, ordered);
+    await erased(world, ordered.id);
+    const told = "select data->>'kind' as kind from pgboss.job where name = 'notifications' order by created_on";
+    expect(await database.query(told)).toEqual([{ kind: 'started' }, { kind: 'finished' }]);
+  });
+
   test('comes within 5 s of a worker whose server does not answer, and what it took after that is taken back', async () => {
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();

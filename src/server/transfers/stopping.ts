@@ -69,8 +69,8 @@ export async function stopDailyRun(
 }
 
 /**
- * Ends a transfer that its owner stopped. Operations that had ended stay as they are. Does nothing when it has ended, or
- * when the lease that is given is not good any more; without one, the transfer is taken from whoever has it. Its lease
+ * Ends a transfer that its owner stopped. Operations that had ended stay as they are. Does nothing when all have, or when
+ * the lease that is given is not good any more; without one, the transfer is taken from whoever has it. Its lease
  * stands until it runs out: until then what was under way may still arrive.
  */
 export async function endStopped(
@@ -80,23 +80,29 @@ export async function endStopped(
 ): Promise<void> {
   const destination = await credentialsIfAny(database, safe, id, 'destination');
   const isEnded = await database.transaction(async (sql) => {
-    const ended = await sql.query(
-      `update transfers set finished = greatest(now(), created), epoch = epoch + case when $2::integer is null then 1 else 0 end
-       where id = $1 and finished is null and ($2::integer is null or epoch = $2) returning 1`,
+    const [run] = await sql.query<{ by_itself: boolean }>(
+      `select by_itself from transfers where id = $1 and finished is null and ($2::integer is null or epoch = $2)
+       for update`,
       [id, lease?.epoch ?? null],
     );
-    if (ended.length === 0) return false;
-    await sql.query(
+    if (run === undefined) return false;
+    const stopped = await sql.query(
       `update operations set status = 'review', cancelled = true, failure = null, finished = greatest(now(), started),
          waiting_reason = null, waiting_until = null, attention_side = null, attention_reason = null,
          attention_since = null, left_seconds = null
-       where transfer_id = $1 and finished is null`,
+       where transfer_id = $1 and finished is null returning 1`,
       [id],
+    );
+    // It is about to end by itself, and its owner hears how.
+    if (stopped.length === 0) return false;
+    await sql.query(
+      `update transfers set finished = greatest(now(), created), epoch = epoch + case when $2::boolean then 1 else 0 end
+       where id = $1`,
+      [id, lease === null],
     );
     await sql.query('delete from credentials where transfer_id = $1', [id]);
     // A run that nobody ordered ends with its daily: its owner knows.
-    const [run] = await sql.query<{ by_itself: boolean }>('select by_itself from transfers where id = $1', [id]);
-    if (run?.by_itself !== true) await queue.announce(id, 'stopped', { sql });
+    if (!run.by_itself) await queue.announce(id, 'stopped', { sql });
     return true;
   });
   if (!isEnded) return;

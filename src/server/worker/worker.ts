@@ -109,12 +109,13 @@ async function runTransfer(
   }
   const { transfer } = taken;
   await using lease = holdLease(database, taken.lease, asked, services);
-  if (taken.stopAsked) {
+  const open = new Set(await openOperations(database, id));
+  // Else it came too late.
+  if (taken.stopAsked && open.size > 0) {
     await endAsked(lease, services);
     return;
   }
   const credentials = await credentialsOf(id, services);
-  const open = new Set(await openOperations(database, id));
   const resting = await restingNow(transfer, lease, open, services);
   const deaths = await countDeaths(database, id);
   await using _watched = memory.during(id);
