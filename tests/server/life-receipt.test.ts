@@ -9,6 +9,7 @@ import { receiptAddress, RECEIPT_KEY, type ReceiptFormat } from '../../src/contr
 import { checkReceipt, ReceiptError } from '../../src/server/receipt/check-receipt.ts';
 import { writeReceipt } from '../../src/server/receipt/write-receipt.ts';
 import { comparisonOf, notMoved, type Facts } from '../../src/server/receipt/facts.ts';
+import { noteForwardingOff } from '../../src/server/transfers/forwardings.ts';
 import { openLifeWorld, type LifeWorld, type Ordered, whenEnded } from '../support/life-world.ts';
 import { followLink } from '../support/followed-link.ts';
 import type { Letter } from '../support/mail-client.ts';
@@ -211,6 +212,22 @@ describe('a receipt says', () => {
     const newMail = 'Mail that comes to ann@old.example from now on';
     expect(notMoved(forwarding('review'))).toContain(newMail);
     expect(notMoved(forwarding('completed'))).not.toContain(newMail);
+  });
+
+  test('the same once forwarding is off', async () => {
+    const { database } = world.web;
+    await database.query(
+      `insert into operations (transfer_id, operation, status, started, finished)
+       values ($1, 'emailforwarding', 'completed', now(), now())`,
+      [ordered.id],
+    );
+    const newMail = 'Mail that comes to ann@sanbrunocable.example from now on';
+    const notMovedNow = async () => ((await receipt('json')).body as { not_moved: string[] }).not_moved;
+    expect(await notMovedNow()).not.toContain(newMail);
+    await noteForwardingOff(database, ordered.id);
+    expect(await notMovedNow()).toContain(newMail);
+    expect(checkReceipt((await receipt('json')).text, pem).isListChecked).toBe(true);
+    await database.query("delete from operations where operation = 'emailforwarding'");
   });
 
   test('nothing under a heading of its own where it lists nothing', async () => {

@@ -30,6 +30,8 @@ export type Facts = {
   readonly folders_left?: readonly { readonly folder: string; readonly reason: string }[];
   /** So many more were on their way when it ended, and may have arrived; they have no line. */
   readonly unsure?: number;
+  /** When forwarding that had been set up was switched off, or went over to another address. */
+  readonly forwarding_ended?: string;
 };
 
 const TO_FILES = 'Files for download';
@@ -65,6 +67,10 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
     [transferId],
   );
   const unsure = open?.unsure ?? 0;
+  const [forwarding] = await sql.query<{ ended: Date }>(
+    'select forwarding_ended as ended from operations where transfer_id = $1 and forwarding_ended is not null',
+    [transferId],
+  );
   const left = await foldersLeft(sql, transferId);
   const { removed, ...copies } = counts ?? { compared: 0, copied: 0, octets: 0, removed: 0 };
   const isExport = row.destination_provider === 'file_export';
@@ -90,6 +96,7 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
     ...(removed === 0 ? {} : { taken_back: removed }),
     ...(left.length === 0 ? {} : { folders_left: left }),
     ...(unsure === 0 ? {} : { unsure }),
+    ...(forwarding === undefined ? {} : { forwarding_ended: forwarding.ended.toISOString() }),
     ...saved,
   };
 }
@@ -112,11 +119,11 @@ export function comparisonOf({ compared, copied, to, operations, unsure = 0 }: F
 }
 
 /** What no transfer of this kind brings. */
-export function notMoved({ operations, from, to }: Facts): string[] {
+export function notMoved({ operations, from, to, forwarding_ended: ended }: Facts): string[] {
   const has = (name: string) => operations.some(({ operation }) => operation === name);
-  const isForwarded = operations.some(
-    ({ operation, status }) => operation === 'emailforwarding' && status === 'completed',
-  );
+  const isForwarded =
+    ended === undefined &&
+    operations.some(({ operation, status }) => operation === 'emailforwarding' && status === 'completed');
   const [address, newAddress] = [addressOf(from), addressOf(to)];
   return [
     'Mail rules, filters, signatures and other settings',
