@@ -5,7 +5,8 @@ import { acts, contactsNeedOf, type Ending, needOf } from '../../src/portal/word
 import { isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
 import { standingWords } from '../../src/portal/wording/status-standing.ts';
 import { messageWords } from '../../src/portal/wording/message.ts';
-import { exportBadge, formatMoment, status } from '../../src/portal/wording/status.ts';
+import { forwardingWords } from '../../src/portal/wording/status-contacts.ts';
+import { exportBadge, formatDay, formatMoment, status } from '../../src/portal/wording/status.ts';
 import { standingOf } from '../../src/contract/transfer-status.ts';
 import { codesBut, EVERY_CODE } from '../support/wizard.ts';
 
@@ -24,6 +25,12 @@ test('the buttons of the status page have the names of the specification', () =>
   ]);
   expect(acts.forwarding.button).toBe('Stop forwarding');
   expect(status.more).toMatchObject({ button: 'Show more', title: 'Sign in to see your transfer' });
+});
+
+test('forwarding that is over says what is true also where a later transfer forwards to another address', () => {
+  expect(forwardingWords.ended('ann@mail.example', FINISHED)).toBe(
+    `Forwarding ended on ${formatDay(FINISHED)}. New mail no longer goes to ann@mail.example.`,
+  );
 });
 
 test('a size stays on one line', () => {

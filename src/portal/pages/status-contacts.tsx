@@ -57,9 +57,7 @@ export function ForwardingCard({ status, forwarding, legacyName }: ForwardingPro
       <h2 id="forwarding">{forwardingWords.title}</h2>
       {finished === undefined && <p>{forwardingWords.waiting}</p>}
       {since !== undefined && (
-        <p>
-          {ended === undefined ? forwardingWords.on(to, since, legacyName) : forwardingWords.ended(ended, legacyName)}
-        </p>
+        <p>{ended === undefined ? forwardingWords.on(to, since, legacyName) : forwardingWords.ended(to, ended)}</p>
       )}
       {finished !== undefined && since === undefined && (
         <div role="alert">

@@ -34,7 +34,8 @@ export const forwardingWords = {
   waiting: 'We will set up forwarding as soon as your mail is copied.',
   on: (to: string | undefined, since: string, legacyName: string) =>
     `Since ${formatDay(since)}, new mail goes to ${to ?? 'your new mailbox'}. A copy stays in your ${legacyName} mailbox.`,
-  ended: (iso: string, legacyName: string) =>
-    `You turned forwarding off on ${formatDay(iso)}. New mail stays in your ${legacyName} mailbox.`,
+  /** It was turned off, or a later transfer forwards to another address. */
+  ended: (to: string | undefined, iso: string) =>
+    `Forwarding ended on ${formatDay(iso)}. New mail no longer goes to ${to ?? 'your new mailbox'}.`,
   off: 'Forwarding is not on.',
 } as const;
