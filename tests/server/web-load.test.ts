@@ -177,6 +177,28 @@ describe('a transfer that is proven', () => {
     ]);
   });
 
+  test('tells of its end who was named when it was ordered again while it runs, which counts as an order', async () => {
+    const bob = { notification_email: 'bob@mail.example' };
+    const { jobid } = (await load(await move())).body as { jobid: string };
+    for (let at = 0; at < 2; at += 1)
+      expect((await load(await move({ parameters: bob }))).body, 'with a new sign-in').toEqual({ jobid });
+    expect((await load(await move({ parameters: {} }))).body).toEqual({ jobid });
+    expect(await transfers()).toMatchObject([{ notification_contact: 'bob@mail.example' }]);
+    const limits = openLimits(world.services);
+    expect(await limits.used('transfers of a mailbox', ANN)).toBeCloseTo(2, 1);
+    expect(await limits.used('transfers of a mailbox that tell a contact', `${ANN}\nbob@mail.example`)).toBeCloseTo(
+      1,
+      1,
+    );
+  });
+
+  test('is told of as any other when a daily has begun it and its owner orders it', async () => {
+    const { jobid } = (await load(await move({ parameters: {} }))).body as { jobid: string };
+    await world.database.query('update transfers set by_itself = true');
+    expect((await load(await move())).body).toEqual({ jobid });
+    expect(await transfers()).toMatchObject([{ by_itself: false, notification_contact: ELSEWHERE }]);
+  });
+
   test('is named to its owner who asks for an account while it runs, and not to who guesses', async () => {
     const { jobid } = (await load(await move())).body as { jobid: string };
     const error = 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS';

@@ -55,7 +55,8 @@ type AddressOwner = { readonly email: string; readonly persons: readonly string[
 
 export type Transfers = {
   /**
-   * Queues a transfer and answers at once. The same order as the one that runs is that one; so is one that has
+   * Queues a transfer and answers at once. The same order as the one that runs is that one, which tells the contact that
+   * was named last; so is one that has
    * completed within the last minute, or with the same token: an answer got lost, or a button was pressed twice.
    * `usesToken` tells whether the order's token is the one that the transfer works with.
    * `busy`: the source is being moved somewhere else, by the transfer of that ID.
@@ -133,6 +134,24 @@ export function openTransfers({
     return id;
   }
 
+  /** Whoever orders what runs hears of it, and where they have said last; what is run again has no contact of its own. */
+  async function noteAnotherOrder(
+    id: string,
+    { notificationContact }: TransferOrder,
+    { like, admit, anew = false }: Starting,
+  ): Promise<void> {
+    if (like !== undefined) return;
+    const contact = anew ? 'coalesce(notification_contact, $2)' : 'coalesce($2, notification_contact)';
+    await database.transaction(async (sql) => {
+      const changed = await sql.query(
+        `update transfers set by_itself = false, notification_contact = ${contact}
+         where id = $1 and finished is null and (by_itself or notification_contact is distinct from ${contact}) returning 1`,
+        [id, notificationContact ?? null],
+      );
+      if (changed.length > 0) await admit?.(sql);
+    });
+  }
+
   /** What a submit finds to exist already. */
   async function standing(order: TransferOrder, submitKey: string, { anew = false }: Anew): Promise<Started | null> {
     const running = await runningTransfer(database, order.source.email);
@@ -152,6 +171,7 @@ export function openTransfers({
       const submitKey = submitKeyOf(order, vault);
       for (let attempt = 1; ; attempt += 1) {
         const before = await standing(order, submitKey, options);
+        if (before?.kind === 'started') await noteAnotherOrder(before.id, order, options);
         if (before !== null) return before;
         try {
           return { kind: 'started', id: await insert(order, submitKey, options), usesToken: true };
