@@ -13,6 +13,8 @@ import {
 import { letter } from '../support/mail-letters.ts';
 
 const HOUR_MS = 3_600_000;
+/** Where no mail server is. */
+const AWAY = 'smtp://127.0.0.1:1';
 const TOLD = { parameters: { notification_email: NEW_ANN } };
 
 async function open(options: Parameters<typeof openWorldOfTest>[0] = {}): Promise<LifeWorld> {
@@ -23,6 +25,21 @@ const waiting = ({ waiting: why }: { waiting?: unknown }) => why !== undefined;
 const letters = ({ web }: LifeWorld, about: string) => web.outbox.filter(({ raw }) => raw.includes(about));
 const announced = async ({ web }: LifeWorld, kind: string) =>
   (await web.database.query("select 1 from pgboss.job where data->>'kind' = $1", [kind])).length;
+
+/** What a mail server for letters could not take, which is there again. */
+async function sentAfterwards(world: LifeWorld): Promise<void> {
+  expect(world.web.outbox).toEqual([]);
+  const { database } = world.web;
+  await using _worker = await world.work();
+  await expect
+    .poll(async () => {
+      await database.query(
+        "update pgboss.job set start_after = now() where name = 'notifications' and state < 'active'",
+      );
+      return database.query("select 1 from pgboss.job where name = 'notifications' and state < 'completed'");
+    })
+    .toEqual([]);
+}
 
 describe('an owner is told', { timeout: 60_000 }, () => {
   test('of what was taken back, what stays, and each time that it was asked for', async () => {
@@ -57,24 +74,28 @@ describe('an owner is told', { timeout: 60_000 }, () => {
     const ordered = await world.order(TOLD);
     {
       // The mail server for letters is away.
-      await using _worker = await world.work({ settings: { ...settings, smtpUrl: 'smtp://127.0.0.1:1' } });
+      await using _worker = await world.work({ settings: { ...settings, smtpUrl: AWAY } });
       await whenEnded(world, ordered);
       expect((await call(world, 'take-back', ordered, { password: PASSWORD })).status).toBe(200);
       await mailWhen(world, ordered, ({ taking_back: isTaking }) => isTaking === undefined);
     }
-    expect(world.web.outbox).toEqual([]);
-    const { database } = world.web;
-    await using _worker = await world.work();
-    await expect
-      .poll(async () => {
-        await database.query(
-          "update pgboss.job set start_after = now() where name = 'notifications' and state < 'active'",
-        );
-        return database.query("select 1 from pgboss.job where name = 'notifications' and state < 'completed'");
-      })
-      .toEqual([]);
+    await sentAfterwards(world);
     expect(letters(world, 'was taken back')).toHaveLength(1);
     expect(letters(world, 'Your mail is there.')).toEqual([]);
+    expect(letters(world, 'has started')).toEqual([]);
+  });
+
+  test('to do nothing for now by no letter that could not be sent before the transfer came to wait for them', async () => {
+    const world = await open();
+    const { settings } = world.web.services;
+    const ordered = await world.order(TOLD);
+    world.web.passwords.set(NEW_ANN, 'another horse');
+    {
+      await using _worker = await world.work({ settings: { ...settings, smtpUrl: AWAY } });
+      await mailWhen(world, ordered, ({ attention }) => attention !== undefined);
+    }
+    await sentAfterwards(world);
+    expect(letters(world, 'is waiting for you')).toHaveLength(1);
     expect(letters(world, 'has started')).toEqual([]);
   });
 

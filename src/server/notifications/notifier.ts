@@ -123,7 +123,7 @@ export function keyOf({ transferId, kind, occurrence }: NotificationJob): string
 /** Whether events have overtaken the notification since it was queued. */
 function isOver({ kind, occurrence }: NotificationJob, { attention, waiting, hasLongEnded, takenBack }: News): boolean {
   if (kind === 'waiting') return waiting === undefined;
-  if (kind === 'started' && hasLongEnded === true) return true;
+  if (kind === 'started' && (hasLongEnded === true || attention !== undefined)) return true;
   if (kind === 'started' || kind === 'finished' || kind === 'stopped') return takenBack !== undefined;
   return kind === 'paused' && (attention === undefined || occurrence?.startsWith(`${attention.resumed}.`) !== true);
 }
