@@ -345,6 +345,25 @@ test.each([
   expect(mail.attention).toMatchObject({ side: 'source', reason: 'refused' });
 });
 
+test('forwarding ends for want of the mail, and by no problem on our side, when nobody types the new password of the source for two weeks', async () => {
+  const world = await openWorldOfTest({
+    mail: { INBOX: many(2) },
+    environment: { LEGACY_SIEVE_URL: 'sieve://127.0.0.1:1' },
+  });
+  const { database, queue } = world.web;
+  const ordered = await world.order({ operations: ['emailmigration', 'emailforwarding'] });
+  world.web.passwords.set(ANN, NEW_PASSWORD);
+  await using _worker = await world.work();
+  await mailWhen(world, ordered, resting);
+  await expect.poll(() => rolesKept(world)).toEqual(['destination']);
+  await database.query(
+    "update operations set attention_since = now() - interval '15 days' where attention_since < now()",
+  );
+  await queue.send(ordered.id);
+  expect(await whenEnded(world, ordered)).toMatchObject({ failure: SENTENCES.unanswered });
+  expect((await statusOf(world, ordered)).emailforwarding?.failure).toBe(SENTENCES.forwardingWithoutMail);
+});
+
 test('what rests for a password or a consent goes on with a new one only, anything else also without', async () => {
   const world = await openWorldOfTest({});
   const { database, services } = world.web;

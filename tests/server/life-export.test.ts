@@ -24,6 +24,7 @@ import {
 import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
+import { startRadicale } from '../support/radicale.ts';
 import { run } from '../support/run.ts';
 import { S3_KEYS, startS3Server } from '../support/s3-server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -65,9 +66,9 @@ async function messagesIn(archive: Buffer): Promise<string[]> {
 }
 
 /** An export of three messages whose password is not taken any more. */
-async function restingExport() {
+async function restingExport(contacts?: string) {
   const world = await openWorldOfTest({
-    environment: { LEGACY_CARDDAV_URL: undefined },
+    environment: { LEGACY_CARDDAV_URL: contacts },
     mail: { INBOX: some(0, 3) },
   });
   const ordered = await orderExport(world);
@@ -87,6 +88,25 @@ describe('an export without files', { timeout: 60_000 }, () => {
     expect((await whenEnded(world, ordered)).failure).toBe(SENTENCES.unansweredExport);
     expect(await receipt()).toMatchObject({ copied: 0, octets: 0, how_compared: expect.stringContaining('no files') });
   });
+
+  test(
+    'says the same of its contacts, which were read, and nothing of a problem on our side',
+    needs('radicale'),
+    async () => {
+      const radicale = await startRadicale([ANN], () => PASSWORD);
+      onTestFinished(() => radicale[Symbol.asyncDispose]());
+      await radicale.makeBook(ANN, 'friends');
+      const { world, ordered } = await restingExport(`${radicale.url}{email}/`);
+      const { database, queue } = world.web;
+      await database.query(
+        "update operations set attention_since = now() - interval '15 days' where attention_since < now()",
+      );
+      await using _worker = await world.work();
+      await queue.send(ordered.id);
+      expect((await whenEnded(world, ordered)).failure).toBe(SENTENCES.unansweredExport);
+      expect((await statusOf(world, ordered)).contactsmigration?.failure).toBe(SENTENCES.exportWithoutMail);
+    },
+  );
 
   test('that was stopped half way has a receipt that sends nobody to them', async () => {
     const { world, ordered, receipt } = await restingExport();

@@ -115,7 +115,7 @@ async function beginOperation(
       );
       if (missing !== undefined) return restFor(missing);
       if (source === null) {
-        await end({ status: 'review', failure: SENTENCES.unexpected });
+        await end({ status: 'review', failure: withoutSource(transfer, operation, open) });
         return null;
       }
       try {
@@ -159,4 +159,11 @@ async function beginOperation(
     },
     [Symbol.asyncDispose]: () => progress[Symbol.asyncDispose](),
   };
+}
+
+/** Why an operation ends that has nothing to sign in with. What comes after the mail has ended with it. */
+function withoutSource({ destinationProvider }: Transfer, operation: Operation, open: ReadonlySet<Operation>): string {
+  if (open.has('emailmigration')) return SENTENCES.unexpected;
+  if (operation === 'emailforwarding') return SENTENCES.forwardingWithoutMail;
+  return destinationProvider === 'file_export' ? SENTENCES.exportWithoutMail : SENTENCES.unexpected;
 }
