@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { letterOf, smsOf, type Notification } from '../../src/server/notifications/wording.ts';
+import { SENTENCES } from '../../src/server/worker/sentences.ts';
 
 const ID = 'b'.repeat(32);
 const LINK = `https://portal.example/files/${ID}?signature=secret`;
@@ -155,6 +156,14 @@ describe('a letter', () => {
     expect(text).toContain(remark ?? 'Everything else in your new mailbox is as it was');
     expect(text.includes('What to do next: Nothing.')).toBe(remark === null);
     expect(text).not.toContain('copied.');
+  });
+
+  test('about what was taken back in part does not say that it could not be, whatever was in the way of the rest', () => {
+    const { takenBackNoSignIn, takenBackFailed, takenBackNoMore } = SENTENCES;
+    for (const remark of [takenBackNoSignIn, takenBackFailed, takenBackNoMore]) {
+      const { text } = letterOf({ ...moved, kind: 'taken back', takenBack: { removed: 2, remark } });
+      expect(text).not.toContain('could not take back what');
+    }
   });
 
   test('about files says that they are ready, since nobody has downloaded them yet', () => {

@@ -68,7 +68,7 @@ export const SENTENCES = {
   takenBackNot:
     'We could not take back what was copied, because your new mailbox does not let us remove messages one by one. Nothing was removed. You can delete the messages there yourself.',
   takenBackNoSignIn:
-    'We could not take back what was copied, because your new mailbox did not let us sign in. Please try again.',
+    'We could not take back all that was copied, because your new mailbox did not let us sign in. Please try again.',
   takenBackFailed:
     'We could not take back all that was copied, because your new mailbox did not answer as it should. Please try again later.',
   takenBackLeft: ({ left, unsure }: { readonly left: number; readonly unsure: number }) =>
