@@ -223,6 +223,7 @@ describe('a transfer that kills its worker', () => {
     await using opened = await ordered();
     const { world, id } = opened;
     await world.database.query('update transfers set deaths = 2');
+    await world.database.query("update operations set waiting_reason = 'busy', waiting_since = now()");
     await using _worker = await startWorker({
       ...world.services,
       safe: world.safe,
@@ -234,6 +235,7 @@ describe('a transfer that kills its worker', () => {
       status: 'review',
       failure: expect.stringContaining('Nothing was deleted'),
     });
+    expect(await status(), 'it does not go on').not.toHaveProperty('waiting');
     const told = () => world.outbox.some(({ raw }) => raw.includes('needs your attention'));
     await expect.poll(told, { timeout: 20_000 }).toBe(true);
     expect(world.signIns).toEqual([]);

@@ -156,7 +156,8 @@ export async function endOperation(
   const rows = await sql.query(
     `update operations set status = $4, failure = $5, lost = $6, duplicated = $7, changed = $8, skipped = $9::jsonb,
        attention_side = null, attention_reason = null, attention_since = null, left_seconds = null,
-       waiting_since = null, finished = greatest(now(), started), total = case when $4 = 'completed' then coalesce(total, done) else total end
+       waiting_reason = null, waiting_until = null, waiting_since = null, finished = greatest(now(), started),
+       total = case when $4 = 'completed' then coalesce(total, done) else total end
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD}
      returning 1`,
     [
