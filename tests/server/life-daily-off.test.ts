@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startDailies } from '../../src/server/transfers/dailies.ts';
+import { startDailies, switchDailyOff } from '../../src/server/transfers/dailies.ts';
 import { DatabaseUnavailable } from '../../src/server/store/database-faults.ts';
 import type { Sql } from '../../src/server/store/database.ts';
 import { bookThatAnswers } from '../support/book-that-answers.ts';
@@ -171,11 +171,45 @@ async function atGoogle() {
   return { world, ordered, given, tokens };
 }
 
+test(
+  'no tokens are held for a daily that could not be switched on, or was switched off just before a crash',
+  { timeout: 60_000 },
+  async () => {
+    const { world, ordered, given } = await atGoogle();
+    const { services, database, safe } = world.web;
+    const held = () => database.query('select held from oauth_tokens');
+    const again = await given();
+    const seal = safe.seal.bind(safe);
+    Object.assign(safe, {
+      seal: (place: string, text: string) =>
+        place.startsWith('dailies/') ? Promise.reject(new Error('The disk is full.')) : seal(place, text),
+    });
+    expect((await call(world, 'again', ordered, again)).status).toBe(500);
+    expect(await held()).toEqual([{ held: false }]);
+    Object.assign(safe, { seal });
+    expect((await call(world, 'again', ordered, again)).status).toBe(200);
+    expect(await held()).toEqual([{ held: true }]);
+    const crashing = Object.create(database) as typeof database;
+    const transaction: typeof database.transaction = async (work) => {
+      await database.transaction(work);
+      throw new Error('The process is killed.');
+    };
+    const off = switchDailyOff(
+      { ...services, safe, database: Object.assign(crashing, { transaction }) },
+      ordered.id,
+      null,
+    );
+    await expect(off).rejects.toThrow('killed');
+    expect(await held()).toEqual([{ held: false }]);
+  },
+);
+
 describe(
   'the tokens of a daily that goes off are left to a transfer that works with them until it ends',
   { timeout: 60_000 },
   () => {
     const NEW_PASSWORD = 'another horse';
+
     test('one that was ordered, whose daily is given up', async () => {
       const { world, ordered, given, tokens } = await atGoogle();
       const again = await daily(world, ordered, await given());

@@ -51,10 +51,13 @@ export type Tokens = {
   keep(tokenId: string, forMs?: number): Promise<void>;
   /** Erases the tokens unless they are held, and has the provider revoke them if it can. */
   forget(tokenId: string): Promise<void>;
-  /** Protects tokens from {@link forget} until then (milliseconds since the epoch) or until {@link unhold}. */
-  hold(tokenId: string, until: number): Promise<void>;
+  /**
+   * Protects tokens from {@link forget} until then (milliseconds since the epoch) or until {@link unhold}; both within
+   * the caller's transaction, so that nothing is held that nobody will let go of.
+   */
+  hold(tokenId: string, until: number, sql: Sql): Promise<void>;
   /** They stay as {@link keep} lets them. */
-  unhold(tokenId: string): Promise<void>;
+  unhold(tokenId: string, sql: Sql): Promise<void>;
   /** Erases tokens even if they are held. */
   release(tokenId: string): Promise<void>;
 };
@@ -279,15 +282,15 @@ export function openTokens(services: Services): KeptTokens {
     release: (id) => erase(id, true),
     revoke,
 
-    hold: async (id, until) => {
-      await database.query(
-        'update oauth_tokens set held = true, expires = greatest(expires, $2::float8) where id = $1',
-        [id, until],
-      );
+    hold: async (id, until, sql) => {
+      await sql.query('update oauth_tokens set held = true, expires = greatest(expires, $2::float8) where id = $1', [
+        id,
+        until,
+      ]);
     },
 
-    unhold: async (id) => {
-      await database.query(
+    unhold: async (id, sql) => {
+      await sql.query(
         'update oauth_tokens set held = false, expires = least(expires, $2::float8) where id = $1 and held',
         [id, now() + KEPT_MS],
       );

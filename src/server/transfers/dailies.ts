@@ -23,8 +23,8 @@ type Dailies = {
   readonly database: Database;
   readonly safe: Safe;
   readonly tokens: {
-    hold(tokenId: string, until: number): Promise<void>;
-    unhold(tokenId: string): Promise<void>;
+    hold(tokenId: string, until: number, sql: Sql): Promise<void>;
+    unhold(tokenId: string, sql: Sql): Promise<void>;
     forget(tokenId: string): Promise<void>;
   };
 };
@@ -95,7 +95,6 @@ export async function switchDailyOn(
   const { id, sourceEmail } = transfer;
   const { destination } = secrets;
   const tokenId = destination.kind === 'token' ? destination.tokenId : null;
-  if (tokenId !== null) await tokens.hold(tokenId, until.getTime() + DAY_MS);
   const before = await database.transaction(async (sql) => {
     await sql.query('select 1 from transfers where id = $1 for update', [id]);
     const [row] = await sql.query<{ transfer_id: string; token_id: string | null }>(
@@ -103,6 +102,8 @@ export async function switchDailyOn(
       [sourceEmail],
     );
     if (row !== undefined) await safe.destroy(...placesOf(row.transfer_id));
+    if (row?.token_id) await tokens.unhold(row.token_id, sql);
+    if (tokenId !== null) await tokens.hold(tokenId, until.getTime() + DAY_MS, sql);
     await sql.query(
       'insert into dailies (source_email, transfer_id, next_run, until, token_id) values ($1, $2, $3, $4, $5)',
       [sourceEmail, id, nextRun(now, until), until, tokenId],
@@ -124,7 +125,7 @@ export async function switchDailyOn(
  * @returns whether it was on
  */
 export async function switchDailyOff(services: LettingGo, transferId: string, why: Why | null): Promise<boolean> {
-  const { database, safe } = services;
+  const { database, safe, tokens } = services;
   const off = await database.transaction(async (sql) => {
     const [daily] = await sql.query<{ id: string; source_email: string; token_id: string | null }>(
       `select that.id, that.source_email, token_id from ${BETWEEN} where this.id = $1 and dailies.ended is null for update of that`,
@@ -134,6 +135,7 @@ export async function switchDailyOff(services: LettingGo, transferId: string, wh
     await sql.query('delete from daily_credentials where transfer_id = $1', [daily.id]);
     if (why === null) await sql.query('delete from dailies where transfer_id = $1', [daily.id]);
     else await sql.query('update dailies set ended = $2, token_id = null where transfer_id = $1', [daily.id, why]);
+    if (daily.token_id !== null) await tokens.unhold(daily.token_id, sql);
     // Before others may seal at the same place again.
     await safe.destroy(...placesOf(daily.id));
     return daily;
@@ -144,7 +146,6 @@ export async function switchDailyOff(services: LettingGo, transferId: string, wh
 
 /** Erases the tokens of a daily, unless a transfer of the mailbox works with them: that erases them when it ends. */
 async function letGo({ database, safe, tokens }: LettingGo, sourceEmail: string, tokenId: string): Promise<void> {
-  await tokens.unhold(tokenId);
   const [running] = await database.query<{ id: string }>(
     'select id from transfers where source_email = $1 and finished is null',
     [sourceEmail],

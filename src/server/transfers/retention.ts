@@ -54,7 +54,7 @@ type Erasing = {
   readonly log: Log;
   readonly tokens: {
     forget(tokenId: string): Promise<void>;
-    unhold(tokenId: string): Promise<void>;
+    unhold(tokenId: string, sql: Sql): Promise<void>;
     release(tokenId: string): Promise<void>;
   };
   readonly exports: { remove(name: string): Promise<void> };
