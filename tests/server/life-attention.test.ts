@@ -12,6 +12,7 @@ import {
   NEW_ANN,
   openWorldOfTest,
   orderExport,
+  PASSWORD,
   statusOf,
   type LifeWorld,
   sentOn,
@@ -362,6 +363,27 @@ test('forwarding ends for want of the mail, and by no problem on our side, when 
   await queue.send(ordered.id);
   expect(await whenEnded(world, ordered)).toMatchObject({ failure: SENTENCES.unanswered });
   expect((await statusOf(world, ordered)).emailforwarding?.failure).toBe(SENTENCES.forwardingWithoutMail);
+});
+
+test('what rests goes on when it is what an order for what is new finds under way, with the password of that', async () => {
+  const world = await openWorldOfTest({ mail: { INBOX: many(3) } });
+  const first = await world.order();
+  {
+    await using _worker = await world.work();
+    await whenEnded(world, first);
+  }
+  const again = async (password: string) => {
+    const given = { source_account: { password: PASSWORD }, destination_account: { password } };
+    const answer = await call(world, 'again', first, given);
+    expect(answer.status).toBe(200);
+    return { ...first, id: (answer.body as { jobid: string }).jobid };
+  };
+  const second = await again(PASSWORD);
+  world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
+  await using _worker = await world.work();
+  await mailWhen(world, second, resting);
+  expect(await again(NEW_PASSWORD)).toEqual(second);
+  expect(await whenEnded(world, second)).toMatchObject({ status: 'completed' });
 });
 
 test('what rests for a password or a consent goes on with a new one only, anything else also without', async () => {

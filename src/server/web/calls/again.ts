@@ -7,7 +7,7 @@ import { limitOrder } from '../order-limits.ts';
 import { requireManager } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
-import { notGiven, provenSecret } from './resume.ts';
+import { notGiven, provenSecret, putRightBy } from './resume.ts';
 import { route } from './route.ts';
 
 type Again = Pick<
@@ -16,6 +16,7 @@ type Again = Pick<
   | 'now'
   | 'database'
   | 'safe'
+  | 'queue'
   | 'transfers'
   | 'tokens'
   | 'owners'
@@ -57,12 +58,14 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
       'MIGRATION_IN_PROGRESS',
       'A transfer of this account is already running. Your mail is safe. Please wait until it is done.',
     );
+  const takesToken = await putRightBy(order, started.id, services);
   if (until !== null) {
     const secrets = { source: { kind: 'password', password: source.password }, destination: secret } as const;
     await switchDailyOn(services, transfer, secrets, services.now(), until);
     services.securityLog('daily switched on', { client: visit.client, transferId: id });
   }
-  if (secret.kind === 'token') await (started.usesToken ? tokens.keep(secret.tokenId) : tokens.forget(secret.tokenId));
+  if (secret.kind === 'token')
+    await (started.usesToken || takesToken ? tokens.keep(secret.tokenId) : tokens.forget(secret.tokenId));
   await services.owners.add(started.id, visit.browser.keep());
   services.securityLog('transfer ordered', {
     mailbox,

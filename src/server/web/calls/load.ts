@@ -7,8 +7,6 @@ import { isOauthProvider } from '../../../contract/provider-name.ts';
 import type { Settings } from '../../../contract/settings.ts';
 import { UsPhone } from '../../../contract/transfer.ts';
 import { isTokenForm } from '../../oauth/tokens.ts';
-import { restingOperations } from '../../transfers/attention.ts';
-import type { Secret } from '../../transfers/credentials.ts';
 import { exportsOf, type TransferOrder } from '../../transfers/orders.ts';
 import type { Sql } from '../../store/database.ts';
 import { limitOrder } from '../order-limits.ts';
@@ -17,7 +15,7 @@ import type { Web } from '../services.ts';
 import type { Visit } from '../visit.ts';
 import { allowedOperations } from './capabilities.ts';
 import { isUsPhone } from './phone-number-validation.ts';
-import { goOn } from './resume.ts';
+import { putRightBy } from './resume.ts';
 import { route } from './route.ts';
 
 /** How many exports of one mailbox may exist; each may be as large as the mailbox. */
@@ -84,20 +82,6 @@ async function startOnce(order: TransferOrder, services: Loading, visit: Visit):
   // One that nobody will use must not stay good.
   if (tokenId !== undefined) await (started.usesToken || takesToken ? tokens.keep(tokenId) : tokens.forget(tokenId));
   return started.id;
-}
-
-/**
- * A transfer that rests goes on when it is ordered again, with the credentials that were proven for the order.
- * @returns whether it works with the order's token now
- */
-async function putRightBy({ source, destination }: TransferOrder, id: string, services: Loading): Promise<boolean> {
-  const sides = new Set((await restingOperations(services.database, id)).map(({ side }) => side));
-  const { tokenId, password } = destination;
-  if (sides.has('source')) await goOn(id, 'source', { kind: 'password', password: source.password }, services);
-  if (!sides.has('destination')) return false;
-  const given: Secret | null = password === undefined ? null : { kind: 'password', password };
-  await goOn(id, 'destination', tokenId === undefined ? given : { kind: 'token', tokenId }, services);
-  return tokenId !== undefined;
 }
 
 /** Within the transaction that stores the order. */

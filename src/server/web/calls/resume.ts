@@ -2,6 +2,7 @@ import { resume } from '../../../contract/calls/resume.ts';
 import { isTokenForm } from '../../oauth/tokens.ts';
 import { isRefusal, putRight, restingOperations } from '../../transfers/attention.ts';
 import { credentialsIfAny, type Role, type Secret } from '../../transfers/credentials.ts';
+import type { TransferOrder } from '../../transfers/orders.ts';
 import { transferById, type Transfer } from '../../transfers/transfer.ts';
 import { requireManager } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
@@ -38,16 +39,13 @@ export const answerResume = route(resume, 'calls by a client', async ({ body }, 
   return { ok: true as const };
 });
 
+type GoingOn = Pick<Web, 'database' | 'safe' | 'queue' | 'tokens'>;
+
 /**
  * Lets whatever rests because of one side go on, with a proven secret in place of the one before.
  * @returns whether anything did
  */
-export async function goOn(
-  id: string,
-  side: Role,
-  secret: Secret | null,
-  services: Pick<Web, 'database' | 'safe' | 'queue' | 'tokens'>,
-): Promise<boolean> {
+async function goOn(id: string, side: Role, secret: Secret | null, services: GoingOn): Promise<boolean> {
   const { database, safe, tokens } = services;
   const before = await credentialsIfAny(database, safe, id, side);
   if (secret?.kind === 'token') await tokens.keep(secret.tokenId);
@@ -55,6 +53,24 @@ export async function goOn(
   if (before?.kind === 'token' && secret !== null && !(secret.kind === 'token' && secret.tokenId === before.tokenId))
     await tokens.forget(before.tokenId);
   return true;
+}
+
+/**
+ * A transfer that rests goes on when it is ordered again, with the credentials that were proven for the order.
+ * @returns whether it works with the order's token now
+ */
+export async function putRightBy(
+  { source, destination }: TransferOrder,
+  id: string,
+  services: GoingOn,
+): Promise<boolean> {
+  const sides = new Set((await restingOperations(services.database, id)).map(({ side }) => side));
+  const { tokenId, password } = destination;
+  if (sides.has('source')) await goOn(id, 'source', { kind: 'password', password: source.password }, services);
+  if (!sides.has('destination')) return false;
+  const given: Secret | null = password === undefined ? null : { kind: 'password', password };
+  await goOn(id, 'destination', tokenId === undefined ? given : { kind: 'token', tokenId }, services);
+  return tokenId !== undefined;
 }
 
 type Given = { readonly password?: string | undefined; readonly token_id?: string | undefined };
