@@ -232,6 +232,22 @@ describe('a notification', () => {
     },
   );
 
+  test('of what rests tells each need by itself: a second one waits until the first has been put right', async () => {
+    await using smtp = await startSmtp(() => null);
+    await using filled = await openFilled();
+    const { database, queue } = filled;
+    await database.query(
+      `update operations set status = 'review', attention_side = 'destination', attention_since = now() - interval '3 days',
+         attention_reason = case operation when 'emailmigration' then 'full' else 'consent' end`,
+    );
+    for (const reason of ['consent', 'full'])
+      await queue.announce(ID, 'paused', { occurrence: `0.destination.${reason}.2` });
+    await using _notifier = await start(filled, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
+    const done = { state: 'completed', tries: 0 };
+    await expect.poll(() => database.query(JOBS), { timeout: 10_000 }).toEqual([done, done]);
+    expect(smtp.letters).toEqual([expect.stringContaining('is full')]);
+  });
+
   test('of news that did not come true is not sent', async () => {
     await using filled = await openFilled();
     const { database, queue } = filled;

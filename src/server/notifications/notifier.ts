@@ -20,7 +20,8 @@ export type NotifierSettings = Pick<
 
 /**
  * `review` goes to support, all other kinds to the subscriber. `occurrence` distinguishes notifications of a kind that is
- * sent more than once; for `paused` it begins with `resumed` of {@link News.attention}.
+ * sent more than once; for `paused` it begins with `resumed`, `side` and `reason` of {@link News.attention},
+ * with dots between.
  */
 export type NotificationJob = {
   readonly transferId: string;
@@ -125,7 +126,11 @@ function isOver({ kind, occurrence }: NotificationJob, { attention, waiting, has
   if (kind === 'waiting') return waiting === undefined;
   if (kind === 'started' && (hasLongEnded === true || attention !== undefined)) return true;
   if (kind === 'started' || kind === 'finished' || kind === 'stopped') return takenBack !== undefined;
-  return kind === 'paused' && (attention === undefined || occurrence?.startsWith(`${attention.resumed}.`) !== true);
+  if (kind !== 'paused') return false;
+  if (attention === undefined) return true;
+  const { resumed, side, reason } = attention;
+  // The letter would tell of another need once more.
+  return occurrence?.startsWith(`${resumed}.${side}.${reason}`) !== true;
 }
 
 /** @param key the same for each attempt, so that a mailbox or a gateway can recognise a duplicate */
