@@ -16,9 +16,9 @@ const CTAG = 'http://calendarserver.org/ns/ getctag';
 
 export type AddressBookOptions = {
   readonly port: number;
-  /** Whose address book the header `Authorization` opens. */
+  /** The owner of the address book that an `Authorization` header gives access to; `undefined` when it gives none. */
   readonly authenticate: (authorization: string | undefined) => Promise<string | undefined>;
-  /** What is asked for when nobody is signed in. */
+  /** The `WWW-Authenticate` header of a 401. */
   readonly challenge: 'Basic realm="Contacts", charset="UTF-8"' | 'Bearer';
   readonly documents: Documents;
 };
@@ -28,7 +28,7 @@ export type AddressBook = AsyncDisposable & { readonly port: number };
 type Place = { readonly email: string; readonly in: 'principal' | 'book' } | { readonly in: 'root' | 'nowhere' } | Card;
 type Card = { readonly email: string; readonly in: 'card'; readonly name: string };
 
-/** A CardDAV server (RFC 6352) with one address book for each person: `/dav/{email}/contacts/`. */
+/** A CardDAV server (RFC 6352) with one address book per person: `/dav/{email}/contacts/`. */
 export async function startAddressBook(options: AddressBookOptions): Promise<AddressBook> {
   const app = new Hono();
   app.all('*', (c) => answer(c, options));
@@ -53,7 +53,7 @@ async function answer(c: Context, { authenticate, challenge, documents }: Addres
   const owner = await authenticate(c.req.header('authorization'));
   if (owner === undefined) return c.body(null, 401, { 'www-authenticate': challenge });
   if (Number(c.req.header('content-length') ?? 0) > LARGEST_REQUEST) return c.body(null, 413);
-  // PROPFIND may be asked of the well-known address itself (RFC 6764 §5).
+  // Clients may send PROPFIND to the well-known URI itself (RFC 6764 §5).
   if (c.req.path === '/.well-known/carddav') return c.body(null, 301, { location: '/dav/' });
   const place = placeOf(c.req.path);
   if (place.in === 'nowhere') return c.body(null, 404);
@@ -91,7 +91,7 @@ function placeOf(path: string): Place {
     : { in: 'card', email: email.toLowerCase(), name };
 }
 
-/** One person's cards, by the names of their files. */
+/** One person's cards, keyed by file name. */
 class Book {
   readonly #documents: Documents;
   readonly owner: string;

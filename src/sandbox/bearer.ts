@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
-/** Lets through only what carries this bearer token (RFC 6750). */
+/** Middleware that rejects requests without this bearer token (RFC 6750). */
 export function bearer(token: string): MiddlewareHandler {
   return async (c, next) => {
     const given = bearerOf(c.req.header('authorization'));

@@ -1,7 +1,7 @@
 import type { OauthProvider } from '../contract/provider.ts';
 import type { SeedMailbox } from './mail-account.ts';
 
-/** A permission that the sign-in page asks about, by the name that the real provider gives it. */
+/** A permission that the consent page asks for; `scope` is the real provider's name for it. */
 export type Permission = { readonly scope: string; readonly allows: string };
 
 /** A destination provider of the sandbox. */
@@ -54,5 +54,5 @@ export const OTHER_DOMAIN = 'mail.example';
 export const OTHER_HOST = 'imap.mail.example';
 export const OTHER_MAILBOXES = mailboxes('Sent', 'Drafts', 'Junk', 'Trash');
 
-/** The password of every account that nobody has given another. */
+/** The password of every account that has not been given another one. */
 export const SANDBOX_PASSWORD = 'sandbox';

@@ -3,7 +3,7 @@ import { LOOPBACK } from './listen.ts';
 
 export type DnsServer = AsyncDisposable & { readonly port: number };
 
-/** Where the mail servers of the sandbox's domains listen, for SRV questions (RFC 6186): `imap.mail.example` → its port. */
+/** `imapPorts` answers SRV queries for the sandbox's mail servers (RFC 6186): `imap.mail.example` → its port. */
 export type DnsOptions = { readonly port: number; readonly imapPorts: ReadonlyMap<string, number> };
 
 type Question = { readonly name: string; readonly type: number; readonly end: number };
@@ -15,13 +15,14 @@ const ANY = 255;
 const NXDOMAIN = 3;
 const TTL = 60;
 const HEADER = 12;
-/** What people type as their own address. */
+/** Domains of the addresses that people commonly have. */
 const PUBLIC_MAIL = /^(gmail|googlemail|outlook|hotmail|live|yahoo|ymail|aol|icloud)\.com$/;
 const NOT_THERE = /(^|\.)no-such[^.]*(\.|$)/;
 
 /**
- * A name server over UDP (RFC 1035) for the sandbox's names. Every name under `.example` is at the loopback address and
- * takes mail, but for names with a label that begins with `no-such`; so do the best known mail domains. No other name exists.
+ * A name server over UDP (RFC 1035) for the sandbox's names. Every name under `.example` resolves to the loopback address
+ * and accepts mail, except names with a label that begins with `no-such`. So do the best-known mail domains. All other
+ * names are NXDOMAIN.
  */
 export async function startDnsServer({ port, imapPorts }: DnsOptions): Promise<DnsServer> {
   const socket = await bind(port).catch(() => bind(0));
@@ -56,7 +57,7 @@ function reply(query: Buffer, imapPorts: ReadonlyMap<string, number>): Buffer | 
   const records = exists ? recordsFor(question, imapPorts) : [];
   const header = Buffer.alloc(HEADER);
   query.copy(header, 0, 0, 2);
-  // An authoritative answer, with the asker's wish for recursion repeated.
+  // QR and AA set, RD copied from the query.
   header.writeUInt16BE(0x8400 | (query.readUInt16BE(2) & 0x0100) | (exists ? 0 : NXDOMAIN), 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(records.length, 6);

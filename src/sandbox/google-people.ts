@@ -10,7 +10,7 @@ const LARGEST_BATCH = 200;
 const LARGEST_PAGE = 1000;
 const LARGEST_PHOTO = 8 * 1024 * 1024;
 const LARGEST_BODY = 16 * 1024 * 1024;
-/** Fields of which a contact has one only. */
+/** Fields that a contact has at most one of. */
 const SINGLE_FIELDS = ['names', 'biographies', 'birthdays', 'genders'];
 
 const Fields = v.record(v.string(), v.unknown());
@@ -33,13 +33,13 @@ const Name = v.looseObject({
 
 export type PeopleOptions = {
   readonly documents: Documents;
-  /** Whose contacts a token opens; `null` when the token is good but lacks the permission. */
+  /** The owner of the contacts that a token gives access to; `null` when the token is valid but lacks the scope. */
   readonly ownerOf: (token: string) => Promise<string | null | undefined>;
 };
 
 type Answer = { readonly status: 200 | 400 | 404 | 409; readonly body: unknown };
 
-/** The part of Google's People API v1 by which contacts are listed, created, changed and given photos and groups. */
+/** The part of Google's People API v1 that lists, creates and updates contacts, and sets their photos and groups. */
 export function makePeopleApi({ documents, ownerOf }: PeopleOptions): Hono {
   const app = new Hono();
   app.all('*', async (c) => {
@@ -137,7 +137,7 @@ class Book {
     return ok(masked(this.#store(`people/c${randomUUID().replaceAll('-', '')}`, person), mask));
   }
 
-  /** All of them or, when one is not valid, none. */
+  /** Creates all of them or, if one is invalid, none. */
   createBatch(people: readonly Fields[], mask: string): Answer {
     const faults = people.map(faultOf);
     if (faults.some((fault) => fault !== null)) {
@@ -170,7 +170,7 @@ class Book {
     return ok({ updateResult });
   }
 
-  /** Replaces the fields of the mask, if nobody has changed the contact since it was read. */
+  /** Replaces the fields in the mask, unless the contact has changed since it was read. */
   update(resourceName: string, changes: Fields, mask: string | undefined, readMask = 'names'): Answer {
     const person = this.#people().get(resourceName);
     if (person === undefined) return notFound();

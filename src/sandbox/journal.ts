@@ -12,7 +12,7 @@ import {
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Where a record's body lies in its journal, in octets. */
+/** The position of a record's body in its journal, in octets. */
 export type Extent = { readonly offset: number; readonly size: number };
 
 export type Entry = { readonly record: unknown; readonly body?: Buffer };
@@ -24,8 +24,8 @@ const readAsync = promisify(read);
 
 /**
  * An append-only file of JSON records, each with an optional body of octets: `<body size> <json>\n<body>\n`.
- * A record is in the file (though not flushed to the disk) before `append` returns, so it outlives a `kill -9`;
- * a record that was cut off in the middle is dropped when the file is opened again.
+ * A record is in the file (though not synced to the disk) before `append` returns, so it survives a `kill -9`.
+ * A truncated record is dropped when the file is opened again.
  */
 export class Journal implements Disposable {
   readonly #file: number;
@@ -42,7 +42,7 @@ export class Journal implements Disposable {
     return journal;
   }
 
-  /** Replaces the whole file by these records, at once. */
+  /** Replaces the whole file with these records, atomically. */
   static rewrite(path: string, entries: Iterable<Entry>): void {
     mkdirSync(dirname(path), { recursive: true });
     const file = openSync(`${path}.new`, 'w', 0o600);
@@ -51,7 +51,7 @@ export class Journal implements Disposable {
     renameSync(`${path}.new`, path);
   }
 
-  /** @throws when the disk refuses; the file is then as it was. */
+  /** @throws when the write fails; the file is then unchanged. */
   append(record: unknown, body?: Buffer): Extent {
     const bytes = encode(record, body);
     try {
@@ -70,7 +70,7 @@ export class Journal implements Disposable {
     let filled = 0;
     while (filled < size) {
       const { bytesRead } = await readAsync(this.#file, bytes, filled, size - filled, offset + filled);
-      if (bytesRead === 0) throw new Error('The journal is shorter than its records say.');
+      if (bytesRead === 0) throw new Error('The journal is shorter than its records claim.');
       filled += bytesRead;
     }
     return bytes;

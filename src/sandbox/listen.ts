@@ -2,7 +2,7 @@ import type { Server } from 'node:net';
 
 export const LOOPBACK = '127.0.0.1';
 
-/** Listens on `preferred`, or on any port when that is taken. @returns the port. */
+/** Listens on `preferred`, or on any free port when that one is taken. @returns the port. */
 export async function listen(server: Server, host: string, preferred: number): Promise<number> {
   try {
     return await attempt(server, host, preferred);

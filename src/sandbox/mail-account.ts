@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import * as v from 'valibot';
 import { type Extent, Journal } from './journal.ts';
 
-/** `internalDate` is in milliseconds since 1970; `changed` is the mailbox's count of changes when its flags last changed. */
+/** `internalDate` is in ms since 1970; `changed` is the mailbox's `changes` at the time its flags last changed. */
 export type Message = {
   readonly uid: number;
   readonly internalDate: number;
@@ -13,7 +13,7 @@ export type Message = {
   expunged: boolean;
 };
 
-/** `messages` stand by rising UID; `use` is an attribute of RFC 6154 such as `\Sent`. */
+/** `messages` are in ascending order of UID; `use` is a special-use attribute (RFC 6154) such as `\Sent`. */
 export type Mailbox = {
   name: string;
   readonly uidValidity: number;
@@ -31,7 +31,7 @@ export type SeedMessage = {
   readonly source: Buffer;
 };
 
-/** Mailboxes that an account has from the beginning, the same at each start. Without `uidValidity` it is made by the clock, once. */
+/** A mailbox that an account starts with, the same every time. Without `uidValidity`, one is taken from the clock, once. */
 export type SeedMailbox = {
   readonly name: string;
   readonly use?: string;
@@ -55,14 +55,14 @@ const Change = v.variant('change', [
 ]);
 type Change = v.InferOutput<typeof Change>;
 
-/** Somebody else has deleted the mailbox meanwhile. */
+/** Another client has deleted the mailbox. */
 export class MailboxGone extends Error {
   override name = 'MailboxGone';
 }
 
 /**
- * One person's mailboxes. They begin as the seed says; every change after that is in the journal before the call
- * returns, so the account outlives the process. Emits `change` after each.
+ * One person's mailboxes. They start out as the seed; every change after that is in the journal before the call
+ * returns, so the account survives the process. Emits `change` after each.
  */
 export class MailAccount extends EventEmitter<{ change: [] }> implements Disposable {
   readonly mailboxes = new Map<string, Mailbox>();
@@ -101,7 +101,7 @@ export class MailAccount extends EventEmitter<{ change: [] }> implements Disposa
     return this.#existing(mailbox);
   }
 
-  /** @throws {MailboxGone} as does every call on a mailbox */
+  /** @throws {MailboxGone} like every call on a mailbox */
   delete(mailbox: Mailbox): void {
     const name = nameOf(mailbox);
     this.#commit({ change: 'delete', mailbox: name });
@@ -133,7 +133,7 @@ export class MailAccount extends EventEmitter<{ change: [] }> implements Disposa
     this.#commit({ change: 'expunge', mailbox: name, uid });
   }
 
-  /** The message's octets from `start`, at most `length` of them. */
+  /** At most `length` octets of the message, from `start`. */
   async read({ source, size }: Message, start = 0, length = size): Promise<Buffer> {
     const end = Math.min(size, start + length);
     if (start >= end) return Buffer.alloc(0);
@@ -152,7 +152,7 @@ export class MailAccount extends EventEmitter<{ change: [] }> implements Disposa
 
   #existing(name: string): Mailbox {
     const mailbox = this.mailboxes.get(name);
-    if (mailbox === undefined) throw new Error(`The journal speaks of a mailbox that is not there: ${name}`);
+    if (mailbox === undefined) throw new Error(`The journal refers to a mailbox that doesn't exist: ${name}`);
     return mailbox;
   }
 
@@ -229,7 +229,7 @@ function nameOf({ name, gone }: Mailbox): string {
   return name;
 }
 
-/** Where the message with this UID stands in its mailbox, from 0; -1 when it is not there. */
+/** The index of the message with this UID in its mailbox; -1 when there is none. */
 function messageAt({ messages }: Mailbox, uid: number): number {
   let low = 0;
   let high = messages.length - 1;

@@ -21,13 +21,13 @@ export type MailServerOptions = Pick<ImapHouse, 'greeting' | 'delimiter' | 'door
 
 export type MailServer = AsyncDisposable & {
   readonly port: number;
-  /** The account of an address, made if it is new. @throws {ImapRefusal} for what is no address. */
+  /** The account of an address, created on first use. @throws {ImapRefusal} when it is not an email address. */
   readonly account: (email: string) => MailAccount;
-  /** The addresses that have an account, in their order. */
+  /** The addresses that have an account, sorted. */
   readonly accounts: () => readonly string[];
 };
 
-/** An IMAP server on the loopback address, with an account for each address that the door lets in. */
+/** An IMAP server on the loopback address, with an account for each address that can sign in. */
 export async function startMailServer(options: MailServerOptions): Promise<MailServer> {
   const { folder, seed, port } = options;
   const accounts = new Map<string, MailAccount>();

@@ -17,7 +17,7 @@ import { type Markup, pageHeaders, sandboxPage } from './sandbox-page.ts';
 const HEADER_WINDOW = 16 * 1024;
 const MESSAGES_PER_PAGE = 50;
 
-/** Read-only webmail: accounts of a provider, mailboxes of an account, messages of a mailbox, one message. */
+/** Read-only webmail: a provider's accounts, an account's mailboxes, a mailbox's messages, one message. */
 export function mailboxPages(mail: ReadonlyMap<string, { readonly name: string; readonly server: MailServer }>): Hono {
   const app = new Hono();
   app.get('/:provider/', (c) => {

@@ -26,13 +26,13 @@ import { openSignInStore } from './sign-in-store.ts';
 import { type Subscriber, seededSubscribers } from './subscribers.ts';
 
 export type SandboxOptions = {
-  /** Keeps what must outlive the process; belongs to one sandbox at a time. */
+  /** Holds what must survive the process; belongs to one sandbox at a time. */
   readonly folder: string;
-  /** Where the web listens; what is no loopback address counts as 127.0.0.1. */
+  /** Where the web server listens; anything but a loopback address counts as 127.0.0.1. */
   readonly host: string;
-  /** 0, or one that is taken, is any. */
+  /** 0, or a port that is taken, means any free one. */
   readonly webPort: number;
-  /** Where the product is reached, without a trailing slash. */
+  /** The product's address, without a trailing slash. */
   readonly publicUrl: string;
   readonly legacyDomains: readonly string[];
 };
@@ -199,7 +199,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const [domain = 'sanbrunocable.example'] = legacyDomains;
   const mailHosts = [legacy, ...destinations.map(([, server]) => server)].map(({ port }) => `${LOOPBACK}:${port}`);
   const environment: Record<string, string> = {
-    // What nobody has set is the example's own.
+    // Lets unset settings take the example's values.
     SANDBOX: 'on',
     LEGACY_IMAP_URL: `imap://${LOOPBACK}:${legacy.port}`,
     LEGACY_CARDDAV_URL: `${legacyContacts}/dav/{email}/`,
@@ -240,7 +240,7 @@ const notReady: RequestListener = (_request, response) => {
   response.writeHead(503, { 'retry-after': '1' }).end();
 };
 
-/** Yahoo has the accounts that were made for subscribers, and its own domain; the others take any address. */
+/** Yahoo knows the accounts that were created for subscribers, and its own domain; the others accept any address. */
 function accepts(
   provider: OauthProvider,
   email: string,
@@ -251,7 +251,7 @@ function accepts(
   return provisioned(email, password) || (domainOf(email) === 'yahoo.example' && password === SANDBOX_PASSWORD);
 }
 
-/** Who signs in by `Authorization: Basic` (RFC 7617), if the password is theirs. */
+/** The user in an `Authorization: Basic` header (RFC 7617), if the password is right. */
 function basicOwner(header: string | undefined, isRight: (email: string, password: string) => boolean) {
   const [, encoded = ''] = /^Basic (\S+)$/i.exec(header ?? '') ?? [];
   const [, email = '', password = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];

@@ -9,7 +9,7 @@ const PHOTOS = 'photos';
 const LARGEST_BATCH = 20;
 const LARGEST_PAGE = 1000;
 const LARGEST_PHOTO = 4 * 1024 * 1024;
-/** The properties of a contact that may be written (Graph v1.0, resource type contact). */
+/** The writable properties of a contact (Graph v1.0, resource type contact). */
 const WRITABLE = new Set([
   'assistantName',
   'birthday',
@@ -81,17 +81,17 @@ const Batch = v.object({
 });
 
 export type GraphOptions = {
-  /** Where it is reached, such as `http://localhost:4000/graph/v1.0`. */
+  /** The API's base address, such as `http://localhost:4000/graph/v1.0`. */
   readonly url: string;
   readonly documents: Documents;
-  /** Whose contacts a token opens; `null` when the token is good but lacks the permission. */
+  /** The owner of the contacts that a token gives access to; `null` when the token is valid but lacks the scope. */
   readonly ownerOf: (token: string) => Promise<string | null | undefined>;
 };
 
 type Request = { readonly method: string; readonly url: URL; readonly body: unknown; readonly ifMatch?: string };
 type Answer = { readonly status: 200 | 201 | 204 | 400 | 404 | 405 | 412; readonly body: unknown };
 
-/** The part of Microsoft Graph v1.0 by which contacts are listed, created, changed and given photos, alone or in batches. */
+/** The part of Microsoft Graph v1.0 that lists, creates and updates contacts and sets their photos, alone or in batches. */
 export function makeGraphApi({ url, documents, ownerOf }: GraphOptions): Hono {
   const app = new Hono();
   app.all('*', async (c) => {
@@ -131,7 +131,7 @@ export function makeGraphApi({ url, documents, ownerOf }: GraphOptions): Hono {
   return app;
 }
 
-/** In their order; one that depends on a failed one is not begun (424). */
+/** Runs the requests in order; one that depends on a failed one is not started (424). */
 function runBatch(book: Book, url: string, requests: v.InferOutput<typeof Batch>['requests']) {
   const statuses = new Map<string, number>();
   return requests.map(({ id, method, url: path, body, dependsOn }) => {
@@ -259,7 +259,7 @@ class Book {
   }
 }
 
-/** What `$select` names; extended properties only when `$expand` asks for them. */
+/** The properties that `$select` names; extended ones only when `$expand` asks for them. */
 function selected(contact: Json, { searchParams }: URL): Json {
   const names = searchParams.get('$select')?.split(',');
   const plain = withoutExtensions(contact);

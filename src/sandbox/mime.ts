@@ -1,4 +1,4 @@
-/** A part of a message (RFC 2045, 2046): where its header and body lie, in octets from the message's start. */
+/** A part of a message (RFC 2045, 2046). `start`, `bodyStart` and `end` are octets from the start of the message. */
 export type Part = {
   readonly headers: readonly Header[];
   readonly type: string;
@@ -10,7 +10,7 @@ export type Part = {
   readonly parts: readonly Part[];
 };
 
-/** `value` is unfolded, its octets read as UTF-8 where they are that, else as Latin-1. */
+/** `value` is unfolded, and decoded as UTF-8 if it is valid UTF-8, otherwise as windows-1252. */
 export type Header = { readonly name: string; readonly value: string };
 
 const DEEPEST_PART = 12;
@@ -20,7 +20,7 @@ export function readMessage(bytes: Buffer): Part {
   return readPart(bytes, 0, bytes.length, 0, 'text/plain');
 }
 
-/** The octets of the header with the blank line that ends it: their number, counted from `start`. */
+/** The length in octets of the header at `start`, including the blank line that ends it. */
 export function headerLength(bytes: Buffer, start = 0, end = bytes.length): number {
   for (let at = start; at < end;) {
     const newline = bytes.indexOf(10, at);
@@ -44,7 +44,7 @@ export function readHeaders(bytes: Buffer): Header[] {
   return headers;
 }
 
-/** Every header line with its folded continuations and line ends, as it stands in the message. */
+/** Every header field with its continuation lines and line breaks, exactly as in the message. */
 export function rawHeaders(bytes: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   let start = 0;
@@ -97,7 +97,7 @@ function split(bytes: Buffer, start: number, end: number, boundary: string): [nu
   return found;
 }
 
-/** `text/plain; charset="utf-8"` and its like, parameters in lower case; RFC 2231's continuations are joined. */
+/** Parses values like `text/plain; charset="utf-8"`; parameter names are lowercased, RFC 2231 continuations joined. */
 export function readParameters(text: string): { value: string; parameters: ReadonlyMap<string, string> } {
   const parameters = new Map<string, string>();
   for (const match of text.matchAll(/;\s*([^\s=;]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;]*)/g)) {
@@ -118,7 +118,7 @@ function unescape2231(value: string): string {
   return textIn(charset, bytes);
 }
 
-/** Octets as text: in that charset if it is known, UTF-8 that does not fit being Latin-1. */
+/** Decodes octets in this charset; as windows-1252 if the charset is unknown or the octets are invalid in it. */
 function textIn(charset: string, bytes: Buffer): string {
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes);
@@ -142,7 +142,7 @@ function fromQuotedPrintable(text: string): Buffer {
   );
 }
 
-/** A header's value with its encoded words (RFC 2047) read. */
+/** A header's value with its encoded words (RFC 2047) decoded. */
 export function decodedHeader(value: string): string {
   return value
     .replace(/(=\?[^?]+\?[bq]\?[^?]*\?=)\s+(?==\?)/gi, '$1')
@@ -153,12 +153,12 @@ export function decodedHeader(value: string): string {
     });
 }
 
-/** All parts that hold something, containers left out, in their order. */
+/** All leaf parts, in order, without the multipart containers. */
 export function leaves(part: Part): readonly Part[] {
   return part.parts.length === 0 ? [part] : part.parts.flatMap(leaves);
 }
 
-/** What a person would read: the first part of that type that is no attachment, as text. */
+/** The text that a person would read: the first part of this type that is not an attachment. */
 export function bodyText(bytes: Buffer, message: Part, type: 'text/plain' | 'text/html'): string | undefined {
   const part = leaves(message).find(
     (leaf) => leaf.type === type && !/^attachment/i.test(headerOf(leaf.headers, 'content-disposition') ?? ''),

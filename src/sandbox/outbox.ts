@@ -6,7 +6,7 @@ import { Journal } from './journal.ts';
 import { listen, LOOPBACK } from './listen.ts';
 import { bodyText, decodedHeader, headerOf, readMessage } from './mime.ts';
 
-/** How many letters and text messages together are kept; the oldest go first. */
+/** How many items (letters and text messages together) are kept; the oldest are dropped first. */
 const SENT_ITEMS_KEPT = 500;
 const LARGEST_LETTER = 2 * 1024 * 1024;
 
@@ -22,7 +22,7 @@ const Stored = v.variant('kind', [
 ]);
 type Stored = v.InferOutput<typeof Stored>;
 
-/** A letter or text message that the product has sent. `received` is in ISO 8601; `from` and `to` are the envelope's. */
+/** A letter or text message that the product has sent. `received` is ISO 8601; `from` and `to` are from the envelope. */
 export type SentItem =
   | (Extract<Stored, { kind: 'mail' }> & {
       readonly subject: string;
@@ -38,7 +38,7 @@ export type Outbox = AsyncDisposable & {
   readonly takeSms: (to: string, text: string) => void;
 };
 
-/** Takes what the product sends, by SMTP (RFC 5321) and as text messages, and passes nothing on. Kept in `path`. */
+/** Accepts what the product sends, by SMTP (RFC 5321) and as text messages, stores it at `path`, and relays nothing. */
 export async function openOutbox(path: string, preferredPort: number): Promise<Outbox> {
   const items: SentItem[] = [];
   if (existsSync(path)) {

@@ -25,11 +25,11 @@ const CONFLICTS = {
 
 export type Provisioning = Disposable & {
   readonly app: Hono;
-  /** Whether an account was made for this address, with this password. */
+  /** Whether an account was created for this address with this password. */
   readonly accepts: (email: string, password: string) => boolean;
 };
 
-/** The account-creation service of the destination (`decisions.md`, `PROVISIONING_URL`). What it knows is kept in `path`. */
+/** The destination's account-creation service (`decisions.md`, `PROVISIONING_URL`). Its state is stored at `path`. */
 export function openProvisioning(
   path: string,
   token: string,

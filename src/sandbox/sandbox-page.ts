@@ -5,7 +5,7 @@ export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
 
 export const STYLESHEET = '/sandbox.css';
 
-/** The headers of every page: no script runs, nothing foreign loads. `target` is where a form's answer may lead. */
+/** The headers of every page: no scripts, nothing from other origins. `target` is an origin that forms may redirect to. */
 export function pageHeaders(target = ''): Record<string, string> {
   return {
     'content-security-policy': `default-src 'none'; style-src 'self'; frame-src 'self'; img-src data:; form-action 'self' ${target}; frame-ancestors 'none'; base-uri 'none'`,
@@ -15,7 +15,7 @@ export function pageHeaders(target = ''): Record<string, string> {
   };
 }
 
-/** A whole page; `narrow` for one that asks a single thing. */
+/** A whole page; `narrow` is for the sign-in pages. */
 export function sandboxPage(title: string, content: Markup, narrow = false): Markup {
   return html`<!doctype html>
     <html lang="en">

@@ -11,7 +11,7 @@ import type { Outbox, SentItem } from './outbox.ts';
 import { type Markup, pageHeaders, sandboxPage, STYLESHEET } from './sandbox-page.ts';
 import type { Subscriber } from './subscribers.ts';
 
-/** The mail servers by the key under which their pages stand. */
+/** The mail servers, keyed by the path segment of their pages. */
 export type MailServers = ReadonlyMap<string, { readonly name: string; readonly server: MailServer }>;
 
 export type SandboxWebOptions = {
@@ -31,7 +31,7 @@ const PLAIN_PAGES = {
 
 const Sms = v.object({ to: v.pipe(v.string(), v.maxLength(32)), text: v.pipe(v.string(), v.maxLength(2000)) });
 
-/** The pages by which a person sees what the sandbox holds, and the gateway for text messages. */
+/** The pages that show what is in the sandbox, and the gateway for text messages. */
 export function makeSandboxWeb(options: SandboxWebOptions): Hono {
   const { outbox, smsToken, mail } = options;
   const app = new Hono();

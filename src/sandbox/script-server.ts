@@ -17,7 +17,7 @@ export type ScriptServerOptions = {
 
 export type ScriptServer = AsyncDisposable & { readonly port: number };
 
-/** A ManageSieve server (RFC 5804) on the loopback address, for the scripts of people who have a password. */
+/** A ManageSieve server (RFC 5804) on the loopback address, for everyone who can sign in with a password. */
 export async function startScriptServer(options: ScriptServerOptions): Promise<ScriptServer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -70,7 +70,7 @@ class Session {
     this.#options = options;
   }
 
-  /** The whole answer to a command. */
+  /** Runs a command and returns the whole response. */
   perform([name = '', ...args]: readonly string[]): string {
     const command = name.toUpperCase();
     if (command === 'CAPABILITY') return CAPABILITIES;
@@ -131,7 +131,7 @@ class Session {
 const NONE = 'NO (NONEXISTENT) "There is no such script."\r\n';
 const FULL = 'NO (QUOTA/MAXSIZE) "There is no room for this script."\r\n';
 
-/** Nothing here runs scripts, so they are only held against the extensions that they ask for. */
+/** Nothing here runs scripts, so only the extensions that they require are checked. */
 function faultOf(script: string): string | null {
   const required = [...script.matchAll(/^require\s+([^;]{1,1000});/gim)].flatMap(([, list = '']) =>
     [...list.matchAll(/"([^"]{1,100})"/g)].map(([, extension = '']) => extension),
@@ -144,7 +144,7 @@ function quoted(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-/** The words of a command that is there whole: atoms, quoted strings and literals (RFC 5804 §4); `null` when it is not yet. */
+/** The words of a command: atoms, quoted strings and literals (RFC 5804 §4); `null` while it is incomplete. */
 function readCommand(octets: Buffer): { words: readonly string[]; length: number } | null {
   const words: string[] = [];
   let at = 0;

@@ -11,12 +11,12 @@ const Secrets = v.object({
   signingKey: v.record(v.string(), v.string()),
   ports: v.record(v.string(), v.number()),
 });
-/** `signingKey` is a private JSON Web Key; `ports` are those that each server listened on last, by its name. */
+/** `signingKey` is a private JSON Web Key; `ports` are the ports that the servers last listened on, by server name. */
 export type Secrets = v.InferOutput<typeof Secrets>;
 
 const FILE = 'sandbox.json';
 
-/** What must be the same at the next start. A file that is not there, or that makes no sense, is made anew. */
+/** What must be the same at the next start. If the file is missing or invalid, fresh secrets are generated. */
 export function readSecrets(folder: string): Secrets {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   try {

@@ -12,14 +12,14 @@ const Stored = v.object({
   ),
 });
 
-/** What a person has agreed to outlives the process; half-done sign-ins do not. */
+/** Consent and tokens survive the process; unfinished sign-ins don't. */
 const LASTING = new Set(['Grant', 'RefreshToken', 'AccessToken']);
-/** In seconds, for what oidc-provider gives no end. */
+/** In seconds, for entries that oidc-provider gives no expiry. */
 const LONGEST_LIFE = 90 * 24 * 3600;
 const MOST_ENTRIES = 20_000;
 
 export type SignInStore = Disposable & {
-  /** The storage of one provider, for oidc-provider. */
+  /** oidc-provider's storage for one provider. */
   readonly adapter: (provider: string) => (model: string) => Adapter;
 };
 

@@ -11,26 +11,26 @@ import { consentPage, signInFailedPage, signInPage } from './sign-in-pages.ts';
 import type { SignInStore } from './sign-in-store.ts';
 
 export type SignInOptions = {
-  /** Where the web listens, such as `http://localhost:4000`. */
+  /** The address of the sandbox's web server, such as `http://localhost:4000`. */
   readonly webUrl: string;
-  /** Where the product is reached. */
+  /** The product's address. */
   readonly publicUrl: string;
   readonly client: { readonly id: string; readonly secret: string };
   readonly cookieKey: string;
   readonly signingKey: Readonly<Record<string, string>>;
   readonly store: SignInStore;
   readonly accepts: (provider: OauthProvider, email: string, password: string) => boolean;
-  /** What the sign-in page says of passwords. */
+  /** What the sign-in page says about passwords. */
   readonly hint: (provider: OauthProvider) => string;
 };
 
 export type SignIn = {
-  /** The pages that ask a person. */
+  /** The sign-in and consent pages. */
   readonly app: Hono<{ Bindings: HttpBindings }>;
-  /** The endpoints of OAuth; false when the address is none of them. */
+  /** Serves the OAuth endpoints; returns false when the request is for something else. */
   readonly serve: (request: IncomingMessage, response: ServerResponse) => boolean;
   readonly issuer: (provider: OauthProvider) => string;
-  /** Whose token it is and what it may; `undefined` when it is not, or no longer, good. */
+  /** The owner and the scopes of an access token; `undefined` when it is invalid or has expired. */
   readonly bearerOf: (
     provider: OauthProvider,
     token: string,
@@ -103,11 +103,11 @@ export function makeSignIn(options: SignInOptions): SignIn {
     serve: (request, response) => {
       const [, key = '', path = ''] = /^\/([a-z0-9]+)(\/.*)$/.exec(request.url ?? '') ?? [];
       if (!isOauthProvider(key) || path.startsWith('/interaction/')) return false;
-      // Each sign-in begins with nobody signed in, so that another address can be tried at once.
+      // Each sign-in starts without a session, so that a person can use another address right away.
       const begins = path.startsWith('/auth?');
       if (begins) delete request.headers.cookie;
       const url = begins ? askingForConsent(path) : path;
-      // Where oidc-provider is mounted is what `originalUrl` has before `url`.
+      // oidc-provider takes what `originalUrl` has in front of `url` as its mount path.
       Object.assign(request, { originalUrl: `/${key}${url}`, url });
       serverOf(key)
         .callback(request, response)
@@ -189,7 +189,7 @@ function configurationOf(key: OauthProvider, options: SignInOptions): Configurat
   };
 }
 
-/** The real providers know prompts that OpenID Connect does not, and give refresh tokens without `prompt=consent`. */
+/** Real providers have prompts that OpenID Connect lacks, and issue refresh tokens without `prompt=consent`. */
 function askingForConsent(path: string): string {
   const query = new URLSearchParams(path.slice(path.indexOf('?')));
   if (query.get('prompt') !== 'none') query.set('prompt', 'consent');

@@ -1,7 +1,7 @@
 import type { MailboxKind } from './mailbox/seed.ts';
 import type { ProvisioningState } from './provisioning.ts';
 
-/** A customer of the legacy provider. `provisioned` is how the account-creation service knows them from the beginning. */
+/** A customer of the legacy provider. `provisioned` is their initial state in the account-creation service. */
 export type Subscriber = {
   readonly name: string;
   readonly email: string;

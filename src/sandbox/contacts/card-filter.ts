@@ -1,6 +1,6 @@
 import type { Element } from './xml.ts';
 
-/** The filter of a query (RFC 6352 §10.5): properties by name, and text in their values. */
+/** Whether a card passes the filter of an addressbook-query (RFC 6352 §10.5): property names and text matches. */
 export function fits(card: string, filter: Element): boolean {
   const tests = filter.children.filter(({ name }) => name === 'prop-filter');
   const results = tests.map((test) => {

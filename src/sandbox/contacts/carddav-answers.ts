@@ -8,17 +8,17 @@ const PREFIXES: Readonly<Record<string, string>> = {
   'http://calendarserver.org/ns/': 'cs',
 };
 
-/** The properties of a resource by `namespace name`; the values are XML. */
+/** The properties of a resource, keyed by `namespace name`; the values are XML. */
 type Properties = ReadonlyMap<string, string>;
 export type Resource = { readonly href: string; readonly properties: Properties };
 
-/** What a request asks of each resource: names, or `null` for all. */
+/** The properties that a request asks for; `null` for all of them. */
 export function wantedProperties(request: Element | null): readonly Element[] | null {
   const prop = request?.children.find(({ namespace, name }) => namespace === DAV && name === 'prop');
   return prop === undefined ? null : prop.children;
 }
 
-/** A multistatus (RFC 4918 §13): for each resource what it has of what is wanted, and 404 for the rest. */
+/** A multistatus (RFC 4918 §13): for each resource, the wanted properties that it has, and a 404 for the others. */
 export function multistatus(
   resources: readonly Resource[],
   missing: readonly string[],
@@ -53,7 +53,7 @@ function propstat(names: readonly string[], properties: Properties, status: stri
   return `<d:propstat><d:prop>${elements.join('')}</d:prop><d:status>HTTP/1.1 ${status}</d:status></d:propstat>`;
 }
 
-/** An error with its precondition (RFC 4918 §16). */
+/** An error body that names the violated precondition (RFC 4918 §16). */
 export function precondition(namespace: typeof DAV | typeof CARD, name: string): string {
   return `<?xml version="1.0" encoding="utf-8"?>\n<error xmlns="DAV:"><${name} xmlns="${namespace}"/></error>\n`;
 }

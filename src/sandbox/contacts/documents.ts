@@ -3,7 +3,7 @@ import { Journal } from '../journal.ts';
 
 const Stored = v.object({ owner: v.string(), kind: v.string(), id: v.string(), value: v.unknown() });
 
-/** What a contacts service keeps of each owner: values by kind and id, in the order in which they came. */
+/** What a contacts service stores for each owner: values by kind and ID, in the order they arrived. */
 export type Documents = Disposable & {
   readonly all: (owner: string, kind: string) => ReadonlyMap<string, unknown>;
   readonly put: (owner: string, kind: string, id: string, value: unknown) => void;
@@ -12,7 +12,7 @@ export type Documents = Disposable & {
 
 type Seed = (owner: string, kind: string) => Iterable<readonly [id: string, value: unknown]>;
 
-/** Documents in a journal; each is in the file before `put` returns. `seed` is what an owner has from the beginning. */
+/** Documents backed by a journal; each is in the file before `put` returns. `seed` is what an owner starts with. */
 export function openDocuments(path: string, seed: Seed = () => []): Documents {
   const shelves = new Map<string, Map<string, unknown>>();
   const shelf = (owner: string, kind: string) => {

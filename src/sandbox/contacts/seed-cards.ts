@@ -56,7 +56,7 @@ const NOTES = [
 const GROUPS = ['Family', 'Choir', 'Nachbarn', '旅行'];
 const ODD_NAMES = ['Plumber (nights)', '???', 'Aunt "Rosie"'];
 
-/** Contacts as vCards (RFC 2426, RFC 6350) by the names of their files, the same at every start. */
+/** Contacts as vCards (RFC 2426, RFC 6350) with their file names; the same at every start. */
 export function seedCards(owner: string, count: number): [name: string, card: string][] {
   const lots = chance(`cards of ${owner}`);
   const members: string[] = [];
@@ -126,7 +126,7 @@ function text(value: string): string {
   return value.replace(/[\\;,]/g, '\\$&').replaceAll('\n', '\\n');
 }
 
-/** Lines of at most 75 octets, the longer ones folded between characters. */
+/** Folds lines longer than 75 octets, always between characters. */
 function fold(lines: readonly string[]): string {
   const folded = lines.map((line) => {
     let out = '';

@@ -1,4 +1,4 @@
-/** An element of XML with namespaces. `text` is all the text inside, children's included. */
+/** An XML element with its namespace. `text` includes the text of its descendants. */
 export type Element = {
   readonly namespace: string;
   readonly name: string;
@@ -7,7 +7,7 @@ export type Element = {
   readonly text: string;
 };
 
-/** The document is not well formed, or uses what WebDAV needs not: a document type, foreign entities. */
+/** The document is not well formed, or uses what WebDAV has no need of: a document type, custom entities. */
 export class XmlError extends Error {
   override name = 'XmlError';
 }
@@ -25,7 +25,7 @@ type Open = {
   text: string;
 };
 
-/** Reads a document; its root element. */
+/** Parses a document and returns its root element. @throws {XmlError} */
 export function readXml(document: string): Element {
   const root: Open = { tag: '', attributes: new Map(), spaces: new Map(), children: [], text: '' };
   const stack: Open[] = [root];

@@ -16,7 +16,7 @@ export function existing(account: MailAccount, value: Value | undefined, code = 
   return mailbox;
 }
 
-/** A mailbox name that is not well formed is a BAD. */
+/** Turns a malformed mailbox name into a BAD. */
 export function guarded<T>(read: () => T): T {
   try {
     return read();
@@ -26,7 +26,7 @@ export function guarded<T>(read: () => T): T {
   }
 }
 
-/** Does what the journal must keep; a disk that refuses is a NO, and nothing has changed. */
+/** Makes a change that goes into the journal. If the disk refuses it, nothing changes and the answer is NO. */
 export function kept<T>(change: () => T): T {
   try {
     return change();

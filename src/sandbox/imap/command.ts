@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { ImapRefusal } from './refusal.ts';
 
-/** A piece of a command (RFC 3501 §4): an atom, a quoted or literal string, or a parenthesised list. */
+/** An argument of a command (RFC 3501 §4): an atom, a quoted or literal string, or a parenthesized list. */
 export type Value =
   | { readonly kind: 'atom'; readonly text: string }
   | { readonly kind: 'string'; readonly bytes: Buffer }
@@ -12,7 +12,7 @@ export type Command = { readonly tag: string; readonly name: string; readonly ar
 const LONGEST_LINE = 256 * 1024;
 const DEEPEST_LIST = 16;
 
-/** Octets from a socket, taken as lines and counted runs; it reads no further ahead than the socket's own buffer. */
+/** Reads lines and counted runs of octets from a socket, no further ahead than the socket's own buffer. */
 export class WireReader {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -21,7 +21,7 @@ export class WireReader {
     this.#chunks = socket[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   }
 
-  /** A line without its end, or `null` when the client has gone. */
+  /** A line without its line break, or `null` when the client has disconnected. */
   async line(limit = LONGEST_LINE): Promise<Buffer | null> {
     for (let searched = 0; ;) {
       const end = this.#rest.indexOf(10, searched);
@@ -38,7 +38,7 @@ export class WireReader {
     }
   }
 
-  /** Exactly `size` octets, or `null` when the client has gone before. With `keep` off they are dropped as they come. */
+  /** Exactly `size` octets, or `null` when the client disconnects first. With `keep` off they are discarded. */
   async take(size: number, keep = true): Promise<Buffer | null> {
     const bytes = keep ? Buffer.allocUnsafe(size) : Buffer.alloc(0);
     for (let filled = 0; ;) {
@@ -58,7 +58,7 @@ export type Received =
   | { readonly kind: 'command'; readonly command: Command }
   | { readonly kind: 'bad'; readonly tag: string; readonly refusal: ImapRefusal };
 
-/** Reads one command with its literals (RFC 3501 §4.3, RFC 7888). `null` when the client has gone. */
+/** Reads one command with its literals (RFC 3501 §4.3, RFC 7888). `null` when the client has disconnected. */
 export async function receive(
   wire: WireReader,
   largestLiteral: number,
@@ -96,7 +96,7 @@ export async function receive(
   }
 }
 
-/** `parts` are lines and literals by turns. */
+/** `parts` alternate between lines and literals. */
 function parse(parts: readonly Buffer[]): Command {
   const values = new Parser(parts).all();
   const [tag, name, ...args] = values;
@@ -174,7 +174,7 @@ class Parser {
     throw new ImapRefusal('BAD', 'A quoted string does not end');
   }
 
-  /** An atom; what stands in brackets belongs to it, blanks and all: `BODY.PEEK[HEADER.FIELDS (TO)]<0.10>`. */
+  /** An atom, including anything in brackets, even spaces: `BODY.PEEK[HEADER.FIELDS (TO)]<0.10>`. */
   #atom(): Value {
     const line = this.#line();
     let at = this.#at;
@@ -206,7 +206,7 @@ export function itemsOf(value: Value | undefined, what: string): readonly Value[
 
 type Range = readonly [from: number, to: number];
 
-/** Reads a sequence set (RFC 3501 §9), `*` standing for `last`. */
+/** Parses a sequence set (RFC 3501 §9); `*` means `last`. */
 export function readSet(text: string, last: number): readonly Range[] {
   const number = (word: string | undefined) => (word === '*' ? last : Number(word));
   return text.split(',').map((part): Range => {

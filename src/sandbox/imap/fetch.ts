@@ -7,7 +7,7 @@ import { bodyStructure, envelope, partAt } from './structure.ts';
 
 const HEADER_WINDOW = 32 * 1024;
 
-/** One data item of a FETCH. `section` is as the client wrote it, in upper case. */
+/** One data item of a FETCH. `section` is what the client wrote, in upper case. */
 export type Item =
   | { readonly kind: 'uid' | 'flags' | 'internaldate' | 'size' | 'envelope' | 'body' | 'bodystructure' }
   | {
@@ -74,7 +74,7 @@ function isSection(text: string): boolean {
   );
 }
 
-/** The data of a FETCH answer, what stands between its parentheses. */
+/** The data of a FETCH response: what goes between its parentheses. */
 export async function answerItems(account: MailAccount, message: Message, items: readonly Item[]): Promise<Buffer[]> {
   const reader = new MessageReader(account, message);
   const out: Buffer[] = [];
@@ -110,7 +110,7 @@ async function simpleAnswer(reader: MessageReader, message: Message, kind: Exclu
   }
 }
 
-/** Reads of one message only what is asked for, and that once. */
+/** Reads only what is asked for of one message, and caches it. */
 export class MessageReader {
   readonly #account: MailAccount;
   readonly #message: Message;
@@ -142,7 +142,7 @@ export class MessageReader {
     return this.#part;
   }
 
-  /** What a section holds, from `start`; `null` when the message has no such part. */
+  /** The contents of a section, from `start`; `null` when the message has no such part. */
   async section(name: string, start = 0, length = this.#message.size): Promise<Buffer | null> {
     if (name === '') return this.#account.read(this.#message, start, length);
     const all = await this.#all(name);
@@ -171,7 +171,7 @@ export class MessageReader {
   }
 }
 
-/** The header, or of it the lines that `HEADER.FIELDS (…)` or `HEADER.FIELDS.NOT (…)` names, and the blank line. */
+/** The header, or the fields that `HEADER.FIELDS (…)` or `HEADER.FIELDS.NOT (…)` selects, with the blank line. */
 function picked(header: Buffer, what: string): Buffer {
   const match = /^HEADER\.FIELDS(\.NOT)? \((.*)\)$/s.exec(what);
   if (match === null) return header;

@@ -12,7 +12,7 @@ const STATUS_ITEMS: Readonly<Record<string, (mailbox: Mailbox) => number>> = {
   SIZE: ({ messages }) => messages.reduce((sum, { size }) => sum + size, 0),
 };
 
-/** A mailbox's name for the wire, quoted. */
+/** A mailbox name as a quoted string. */
 function wireName(name: string): string {
   return `"${encodeName(name).replace(/[\\"]/g, '\\$&')}"`;
 }
@@ -34,7 +34,7 @@ type Asked = {
   readonly status: readonly Value[] | undefined;
 };
 
-/** LIST (RFC 3501 §6.3.8, 5258, 5819, 6154) and LSUB; the untagged lines without their star. */
+/** LIST (RFC 3501 §6.3.8, 5258, 5819, 6154) and LSUB: the untagged responses, without their `* `. */
 export function list(
   account: MailAccount,
   command: 'LIST' | 'LSUB',

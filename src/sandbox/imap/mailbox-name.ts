@@ -1,4 +1,4 @@
-/** Modified UTF-7 (RFC 3501 §5.1.3), in which mailbox names travel. */
+/** Encodes a mailbox name in modified UTF-7 (RFC 3501 §5.1.3). */
 export function encodeName(name: string): string {
   return name.replace(/&|[^\x20-\x7e]+/g, (run) => {
     if (run === '&') return '&-';

@@ -1,4 +1,4 @@
-/** A command that is answered with NO or BAD, or that ends the connection with BYE. `message` is the text after it. */
+/** A command is answered with NO or BAD, or the connection is closed with BYE. `message` is the text after it. */
 export class ImapRefusal extends Error {
   override name = 'ImapRefusal';
   readonly answer: 'NO' | 'BAD' | 'BYE';

@@ -5,7 +5,7 @@ import { readDate } from './date-time.ts';
 import { MessageReader } from './fetch.ts';
 import { ImapRefusal } from './refusal.ts';
 
-/** A message as a search sees it: `number` is its place in the mailbox, from 1. */
+/** A message as a search sees it; `number` is its sequence number. */
 export type Candidate = { readonly number: number; readonly message: Message; readonly reader: MessageReader };
 type Test = (candidate: Candidate) => boolean | Promise<boolean>;
 type Last = { readonly number: number; readonly uid: number };
@@ -19,7 +19,7 @@ const FLAG_KEYS: Readonly<Record<string, string>> = {
 };
 const DAY = 86_400_000;
 
-/** Reads the keys of a SEARCH (RFC 3501 §6.4.4): all of them must hold. */
+/** Parses the keys of a SEARCH (RFC 3501 §6.4.4); a message must match all of them. */
 export function readSearch(args: readonly Value[], last: Last): Test {
   const keys = [...args];
   if (keys[0]?.kind === 'atom' && keys[0].text.toUpperCase() === 'CHARSET') {

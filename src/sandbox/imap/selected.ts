@@ -6,7 +6,7 @@ import { ImapRefusal } from './refusal.ts';
 import { readSearch, search } from './search.ts';
 import type { WireWriter } from './wire-writer.ts';
 
-/** `view` is the mailbox as this client has been told of it; a number in a command is a place in it. */
+/** `view` is the mailbox as this client knows it; sequence numbers are positions in it. */
 export type Selected = {
   readonly mailbox: Mailbox;
   readonly writable: boolean;
@@ -15,7 +15,7 @@ export type Selected = {
 };
 type Place = { readonly number: number; readonly message: Message };
 
-/** A command on the messages of the selected mailbox; with `byUid` its numbers are UIDs. */
+/** A command on messages of the selected mailbox; with `byUid`, its numbers are UIDs. */
 export type Task = {
   readonly account: MailAccount;
   readonly selected: Selected;
@@ -24,7 +24,7 @@ export type Task = {
   readonly out: WireWriter;
 };
 
-/** Does a command that needs a selected mailbox, by its name without `UID`; what the tagged OK says. */
+/** Runs a command that needs a selected mailbox; `name` is without `UID`. @returns the text of the tagged OK. */
 export async function performSelected(name: string, task: Task): Promise<string> {
   const { account, selected, args, byUid, out } = task;
   switch (name) {
@@ -114,7 +114,7 @@ export function expunge(
   for (const message of doomed) kept(() => account.expunge(mailbox, message));
 }
 
-/** Tells of what others have changed since; places may only move, as `expunges` says, where RFC 3501 §7.4.1 lets them. */
+/** Reports what other clients have changed. EXPUNGE is only sent with `expunges`: RFC 3501 §7.4.1 forbids it at times. */
 export async function tellChanges(selected: Selected, expunges: boolean, out: WireWriter): Promise<void> {
   if (selected.changes === selected.mailbox.changes) return;
   const { mailbox, view } = selected;

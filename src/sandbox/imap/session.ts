@@ -13,7 +13,7 @@ export type ImapHouse = {
   readonly greeting: string;
   readonly delimiter: '/' | '.';
   readonly door: Doorkeeper;
-  /** The account of an address that has signed in. */
+  /** The account of a signed-in address. */
   readonly account: (email: string) => MailAccount;
 };
 
@@ -237,7 +237,7 @@ class Session {
     return `[APPENDUID ${mailbox.uidValidity} ${uid}] Appended`;
   }
 
-  /** IDLE (RFC 2177): tells of changes as they come, until the client says DONE. */
+  /** IDLE (RFC 2177): reports changes as they happen, until the client sends DONE. */
   async #idle(account: MailAccount): Promise<string> {
     let telling = this.#out.line('+ Idling');
     const tell = () => {

@@ -1,6 +1,6 @@
 import { ImapRefusal } from './refusal.ts';
 
-/** Who may sign in, and how. Each tells whether this address may. */
+/** Checks credentials. A missing function means that this way of signing in is not offered. */
 export type Doorkeeper = {
   readonly password?: (email: string, password: string) => boolean | Promise<boolean>;
   readonly token?: (email: string, token: string) => boolean | Promise<boolean>;
@@ -12,7 +12,7 @@ export function mechanisms({ password, token }: Doorkeeper): readonly string[] {
 
 const REFUSED = '[AUTHENTICATIONFAILED] The address or the password is wrong';
 
-/** What a token's refusal says, for the client to answer with an empty line (RFC 7628 §3.2.3). */
+/** Sent when a token is refused; the client answers it with an empty response (RFC 7628 §3.2.3). */
 const CHALLENGE = Buffer.from(JSON.stringify({ status: '401', schemes: 'bearer', scope: 'mail' })).toString('base64');
 
 /** @returns the address that is signed in, in lower case. */
@@ -25,7 +25,7 @@ export async function login(door: Doorkeeper, email: string, password: string): 
 
 /**
  * AUTHENTICATE PLAIN (RFC 4616), OAUTHBEARER (RFC 7628) and XOAUTH2.
- * `ask` sends a challenge and gives the client's line, which is in base64; `*` gives up.
+ * `ask` sends a challenge and returns the client's line, which is base64, or `*` to cancel.
  */
 export async function authenticate(
   door: Doorkeeper,

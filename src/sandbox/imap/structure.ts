@@ -1,6 +1,6 @@
 import { type Header, type Part, headerOf, readParameters } from '../mime.ts';
 
-/** A string for the wire: quoted when it may be, else a literal. */
+/** An IMAP string: quoted if possible, otherwise a literal. */
 function string(text: string | undefined): string {
   if (text === undefined) return 'NIL';
   if (/^[\x20-\x7e]{0,900}$/.test(text)) return `"${text.replace(/[\\"]/g, '\\$&')}"`;
@@ -8,7 +8,7 @@ function string(text: string | undefined): string {
   return `{${bytes.length}}\r\n${bytes.toString('latin1')}`;
 }
 
-/** ENVELOPE (RFC 3501 §7.4.2), in octets as Latin-1. */
+/** ENVELOPE (RFC 3501 §7.4.2); each character of the result is one octet (Latin-1). */
 export function envelope(headers: readonly Header[]): string {
   const from = headerOf(headers, 'from');
   const people = ['from', 'sender', 'reply-to'].map((name) => addresses(headerOf(headers, name) ?? from));
@@ -31,7 +31,7 @@ function addresses(value: string | undefined): string {
   return found.length === 0 ? 'NIL' : `(${found.join('')})`;
 }
 
-/** BODY and, `extended`, BODYSTRUCTURE (RFC 3501 §7.4.2). */
+/** BODY or, if `extended`, BODYSTRUCTURE (RFC 3501 §7.4.2). */
 export function bodyStructure(bytes: Buffer, part: Part, extended: boolean): string {
   const [type = 'text', subtype = 'plain'] = part.type.split('/');
   const tail = extended ? ` ${disposition(part)} NIL NIL` : '';

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
-/** Writes to a client. Each call resolves when the client has taken enough of it for more to be written. */
+/** Writes to a client. Each call resolves once the client has taken enough of it for more to be written. */
 export type WireWriter = {
-  /** A line of Latin-1 text, without its end. */
+  /** A line of Latin-1 text, without its line break. */
   readonly line: (text: string) => Promise<void>;
   readonly write: (chunks: readonly Buffer[]) => Promise<void>;
 };

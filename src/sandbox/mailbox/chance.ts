@@ -1,6 +1,6 @@
-/** Numbers that look random and are the same at every start (mulberry32). */
+/** Pseudorandom numbers that are the same at every start (mulberry32). */
 export type Chance = {
-  /** A whole number from 0 to below `limit`. */
+  /** An integer from 0 up to, but not including, `limit`. */
   readonly below: (limit: number) => number;
   readonly pick: <T>(from: readonly T[]) => T;
   readonly oneIn: (times: number) => boolean;

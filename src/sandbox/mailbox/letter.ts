@@ -3,7 +3,7 @@ import { crc32, deflateSync } from 'node:zlib';
 export type Person = { readonly name: string; readonly email: string };
 export type Attachment = { readonly name: string; readonly type: string; readonly bytes: Buffer };
 
-/** `time` is in milliseconds since 1970, `zone` in minutes east of Greenwich; `id` names boundaries and the Message-ID. */
+/** `time` is in ms since 1970, `zone` in minutes east of UTC; `id` goes into the boundaries and the Message-ID. */
 export type Letter = {
   readonly id: string;
   readonly from: Person;
@@ -21,7 +21,7 @@ const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const two = (number: number) => String(number).padStart(2, '0');
 
-/** The date of RFC 5322 §3.3. */
+/** A `date-time` as in RFC 5322 §3.3. */
 export function dateHeader(time: number, zone = 0): string {
   const date = new Date(time + zone * 60_000);
   const clock = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].map(two).join(':');
@@ -49,7 +49,7 @@ export function person({ name, email }: Person): string {
   return `${shown} <${email}>`;
 }
 
-/** The octets of a letter, the same at every start. */
+/** The octets of a letter; the same at every start. */
 export function writeLetter(letter: Letter): Buffer {
   const { id, from, to, subject, time, zone, text, html, attachments = [], headers = [] } = letter;
   const head = [
@@ -100,7 +100,7 @@ function lines(base64: string): string {
   return base64.replace(/.{76}(?=.)/g, '$&\r\n');
 }
 
-/** A small picture: a slope from one colour (red, green, blue) to another. Stored without compression, so that it never changes. */
+/** A small picture: a gradient from one RGB color to another. It is not compressed, so its octets never change. */
 export function picture(width: number, height: number, from: readonly number[], to: readonly number[]): Buffer {
   const rows = Buffer.alloc(height * (1 + width * 3));
   for (let y = 0; y < height; y += 1)
@@ -131,7 +131,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return out;
 }
 
-/** A page of a document with one line of text. */
+/** A one-page document with one line of text. */
 export function document(title: string): Buffer {
   const text = `BT /F1 18 Tf 72 720 Td (${title.replace(/[^\x20-\x7e]|[()\\]/g, '?')}) Tj ET`;
   const objects = [

@@ -9,7 +9,7 @@ const BIG = 1_500_000;
 
 const at = (day: number) => Date.UTC(2008, 0, 1 + day * 45, 9, 30, day);
 
-/** Letters as a mailbox of twenty years has them, which a transfer must carry as they are: each is odd in one way. */
+/** The kind of letters that a twenty-year-old mailbox holds. Each is odd in one way, and a transfer must not change it. */
 export function oddLetters(owner: Person): readonly Odd[] {
   const head = (day: number, subject: string, id = `odd-${day}`) =>
     `Date: ${dateHeader(at(day))}\r\nFrom: ${person(FRIEND)}\r\nTo: ${person(owner)}\r\nSubject: ${subject}\r\nMessage-ID: <${id}@fjord.example>\r\n`;

@@ -61,7 +61,7 @@ const PLANS: Readonly<Record<MailboxKind, readonly Plan[]>> = {
   empty: EMPTY,
 };
 
-/** A person's mailboxes, made anew at each start and always the same to the octet, with the same UIDs. */
+/** A person's mailboxes, generated at each start and always identical, octet for octet and with the same UIDs. */
 export function seedMailboxes(kind: MailboxKind, owner: Person): readonly SeedMailbox[] {
   return PLANS[kind].map((plan, index) => {
     const lots = chance(`${owner.email} ${plan.name}`);
@@ -77,7 +77,7 @@ export function seedMailboxes(kind: MailboxKind, owner: Person): readonly SeedMa
   });
 }
 
-/** UIDs with gaps, as in a mailbox out of which things were deleted. */
+/** UIDs with gaps, as in a mailbox that messages have been deleted from. */
 function numbered(messages: readonly Omit<SeedMessage, 'uid'>[], lots: Chance): readonly SeedMessage[] {
   let uid = 0;
   return messages.map((message) => {

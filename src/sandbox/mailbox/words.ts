@@ -1,6 +1,6 @@
 import type { Person } from './letter.ts';
 
-/** What letters of one kind say. `subjects` and `lines` are picked from; `{year}` is the letter's year. */
+/** The material for one kind of letter: `subjects` and `lines` to pick from. `{year}` becomes the letter's year. */
 type Kind = {
   readonly people: readonly Person[];
   readonly subjects: readonly string[];
