@@ -4,22 +4,22 @@ import { Provider } from './provider.ts';
 import { knownProviderOf } from './provider-name.ts';
 import { TOKEN_ID_LENGTH } from './token-id.ts';
 
-/** A provider on the wire, its other names normalised; a name that nobody knows is refused. */
+/** A provider on the wire. Aliases are normalized, unknown names are refused. */
 export const ProviderName = v.pipe(v.string(), v.maxLength(64), v.transform(knownProviderOf), Provider);
 
-/** At most 1,024 characters: longer than any provider lets a password be. */
+/** At most 1,024 characters, which is more than any provider allows. */
 export const Password = v.pipe(v.string(), v.maxLength(1024));
-/** One that is given once more, for a transfer that was ordered. */
+/** A password that is supplied again for an existing transfer. */
 export const GivenPassword = v.pipe(Password, v.minLength(1));
 
-/** `{email, password, provider}`: the mailbox that is read. */
+/** `{email, password, provider}`: the mailbox to read from. */
 export const SourceAccount = v.object({ email: Email, password: Password, provider: ProviderName });
 export type SourceAccount = v.InferOutput<typeof SourceAccount>;
 
-/** What a sign-in at a provider left with the server, as the browser names it. */
+/** The browser's handle for the provider tokens that the server holds after an OAuth sign-in. */
 export const TokenId = v.pipe(v.string(), v.minLength(1), v.maxLength(TOKEN_ID_LENGTH));
 
-/** `{email, password?, provider, token_id?}`: the mailbox that is written; snake case on the wire only. */
+/** `{email, password?, provider, token_id?}`: the mailbox to write to; snake case on the wire only. */
 export const DestinationAccount = v.pipe(
   v.object({
     email: Email,

@@ -14,9 +14,9 @@ export type PostalAddress = {
 export type Organization = { readonly name: string; readonly department: string; readonly title: string };
 
 /**
- * One contact, as every reader gives it and every writer takes it. Absent text is `''`, absent lists are empty.
+ * One contact, as all readers return it and all writers take it. Absent text is `''`, absent lists are empty.
  * `birthday` and the values of `dates` are `YYYY-MM-DD`, or `--MM-DD` without a year (RFC 6350 §4.3.1). `vcard` is the
- * source's own vCard, byte for byte, for writers that can keep it whole.
+ * source's own vCard, byte for byte, for writers that can store it unchanged.
  */
 export type Contact = {
   readonly uid: string;
@@ -43,13 +43,13 @@ export type Contact = {
   readonly dates: readonly Labelled<string>[];
   /** Addresses of instant messengers, labelled by the service in lower case, such as `skype`. */
   readonly messengers: readonly Labelled<string>[];
-  /** Names of others, labelled by what they are to the contact, such as `spouse`. */
+  /** Names of other people, labelled by their relation to the contact, such as `spouse`. */
   readonly relations: readonly Labelled<string>[];
   readonly gender: string;
   readonly notes: string;
   readonly photo?: { readonly mediaType: string; readonly bytes: Uint8Array };
   readonly groups: readonly string[];
-  /** Whatever else the source holds, in a form that a person can read, labelled by what it is. */
+  /** Everything else that the source holds, in human-readable form, labelled by what it is. */
   readonly more: readonly Labelled<string>[];
   readonly vcard: string;
 };

@@ -1,6 +1,6 @@
 import type { Provider } from './provider.ts';
 
-/** Display name; the legacy provider's is the setting `LEGACY_NAME`. */
+/** A provider's display name; the legacy provider's is the setting `LEGACY_NAME`. */
 export function displayName(provider: Provider, legacyName: string): string {
   switch (provider) {
     case 'google':

@@ -1,11 +1,11 @@
-/** The longest address and local part that RFC 5321 §4.5.3.1 lets through, in characters. */
+/** The longest address and local part that RFC 5321 §4.5.3.1 allows, in characters. */
 export const EMAIL_LENGTH = 254;
 export const LOCAL_PART_LENGTH = 64;
 
 const LOCAL_PART = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u;
 
-/** A dotted host name: two labels or more, a last one that is no number, 253 characters at most. IDN is let through. */
+/** A dotted host name: at least two labels, the last one not a number, at most 253 characters. IDNs are allowed. */
 export function isDomain(text: string): boolean {
   const labels = text.split('.');
   const last = labels.at(-1) ?? '';
@@ -18,7 +18,7 @@ export function isDomain(text: string): boolean {
   );
 }
 
-/** The generic check of `portal.md` §5. Quoted local parts and address literals are not offered by any provider here. */
+/** The generic check of `portal.md` §5. No provider here offers quoted local parts or address literals. */
 export function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@');
   const local = text.slice(0, at);
@@ -31,7 +31,7 @@ export function isEmail(text: string): boolean {
   );
 }
 
-/** Who a letter comes from: `address` or `Name <address>`, where the name may stand in quotes and may be empty; `null` for what is neither. */
+/** Parses a sender: `address` or `Name <address>`, where the name may be quoted or empty; `null` for anything else. */
 export function readSender(text: string): { readonly name: string; readonly address: string } | null {
   const open = text.indexOf('<');
   if (open < 0) return isEmail(text) ? { name: '', address: text } : null;
@@ -41,7 +41,7 @@ export function readSender(text: string): { readonly name: string; readonly addr
   return text.endsWith('>') && isEmail(address) && !/["\p{Cc}]/u.test(name) ? { name, address } : null;
 }
 
-/** Text in the one spelling by which many servers and resolvers know it: full width is plain, and what can't be seen is not there (UTS #46, RFC 8265). */
+/** Folds text as many servers and resolvers do: NFKC, without invisible characters, lowercase (UTS #46, RFC 8265). */
 export function folded(text: string): string {
   return text
     .normalize('NFKC')
@@ -55,7 +55,7 @@ export function domainOf(email: string): string {
   return at < 0 ? '' : folded(email.slice(at + 1));
 }
 
-/** One mailbox has one name, whatever letters its domain was typed in. */
+/** The address with its domain folded, so that one mailbox has one name however its domain was typed. */
 export function withFoldedDomain(email: string): string {
   return `${email.slice(0, email.lastIndexOf('@') + 1)}${domainOf(email)}`;
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isEmail, withFoldedDomain } from './email-address.ts';
 
-/** An address, trimmed and lowercased, its domain folded. */
+/** An email address, trimmed and lowercased, with its domain folded. */
 export const Email = v.pipe(
   v.string(),
   v.trim(),

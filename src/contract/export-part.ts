@@ -1,2 +1,2 @@
-/** Mail in one file of an export at most, in octets before compression: no file reaches 4 GiB, which FAT disks and old programs stop at. */
+/** The most mail in one export file, in octets before compression. It keeps files below the 4 GiB limit of FAT. */
 export const EXPORT_PART_OCTETS = 4_000_000_000;

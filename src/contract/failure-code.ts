@@ -1,4 +1,4 @@
-/** The codes of `portal.md` §8 and `decisions.md`, "Calls": all that a call or an OAuth round trip can answer with. */
+/** The codes of `portal.md` §8 and `decisions.md`, "Calls": every error that a call or an OAuth round trip can answer. */
 export const FAILURE_CODES = [
   'INVALID_EMAIL',
   'INVALID_CREDENTIALS',
@@ -20,18 +20,17 @@ export const FAILURE_CODES = [
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
 /**
- * What a call can end in besides its answer, as the portal sees it. Beyond the server's own codes:
- * `UNAVAILABLE` the server answered 503 or could not be reached; `UNEXPECTED_ANSWER` an answer that
- * fits no schema.
+ * How a call can fail, as the portal sees it. In addition to the server's own codes: `UNAVAILABLE`, the server answered
+ * 503 or could not be reached; `UNEXPECTED_ANSWER`, the answer matches no schema.
  */
 export type CallFailureCode = FailureCode | 'UNAVAILABLE' | 'UNEXPECTED_ANSWER';
 
-/** The HTTP status that means `UNAVAILABLE`: the portal is closed, or without its database. */
+/** The HTTP status that means `UNAVAILABLE`: the portal is closed, or its database can't be reached. */
 export const UNAVAILABLE_STATUS = 503 as const;
 
 /**
- * The values of the query parameter `error` that the portal tells apart (`decisions.md`); case does not matter. Beyond
- * those there, `ADDRESS_NOT_VERIFIED`: a provider lets its customers name any address, and has not checked this one.
+ * The values of the query parameter `error` that the portal distinguishes (`decisions.md`), ignoring case. In addition,
+ * `ADDRESS_NOT_VERIFIED`: the provider lets its customers enter any address, and has not verified this one.
  */
 export const QUERY_ERRORS = [
   'INVALID_EMAIL',

@@ -8,9 +8,9 @@ function failure<const Code extends string>(code: Code) {
   return v.object({
     error: v.literal(code),
     message: v.optional(v.string(), ''),
-    /** The transfer that is in the way, for a caller who has shown that the mailbox is theirs. */
+    /** The conflicting transfer, for a caller who has proved that the mailbox is theirs. */
     jobid: v.optional(TransferId),
-    /** Of a transfer's two mailboxes, the one whose sign-in was refused. */
+    /** Which of the transfer's two mailboxes refused the sign-in. */
     side: v.optional(Side),
   });
 }
@@ -25,6 +25,6 @@ export type Failure = {
   readonly message: string;
   readonly jobid?: string | undefined;
   readonly side?: Side | undefined;
-  /** What lets the same call through; read on its own, by who means to do it. */
+  /** The work that gets the same call through; parsed separately, by callers that are prepared to do it. */
   readonly challenge?: Challenge;
 };

@@ -2,7 +2,7 @@ import { isDomain } from './email-address.ts';
 
 export type Host = { readonly name: string; readonly port?: number };
 
-/** Reads `host` or `host:port`; `null` when it is neither. Addresses and single labels are no hosts here: a mail server has a name. */
+/** Parses `host` or `host:port`; `null` for anything else, including IP addresses and single labels. */
 export function readHost(text: string): Host | null {
   const match = /^([^:\s]+)(?::(\d{1,5}))?$/u.exec(text);
   const name = match?.[1]?.toLowerCase();

@@ -4,7 +4,7 @@ export const OPERATIONS = ['emailmigration', 'contactsmigration', 'emailforwardi
 export const Operation = v.picklist(OPERATIONS);
 export type Operation = v.InferOutput<typeof Operation>;
 
-/** Forwarding makes sense only for mail that has moved, so it implies `emailmigration`. */
+/** Forwarding only makes sense along with moving the mail, so it implies `emailmigration`. */
 export function impliedOperations(operations: readonly Operation[]): Operation[] {
   const wanted = new Set(operations);
   if (wanted.has('emailforwarding')) wanted.add('emailmigration');

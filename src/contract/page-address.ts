@@ -1,16 +1,16 @@
-/** The pages of the portal that the server leads a browser to, with the names of what it says in their addresses. */
+/** The portal pages that the server sends browsers to. */
 export const PAGE = {
   status: '/status',
   oauthReturn: '/oauth-callback',
   oauthReturnForStatus: '/oauth-callback-for-status',
 } as const;
 
-/** Reads a parameter of an address; `''` for one that isn't there. */
+/** Reads a query parameter; `''` if it is absent. */
 export type Ask = (name: string) => string;
 
 const TRANSFER = 'migration_id';
 
-/** The status page of a transfer: a letter's link, and the portal's own. */
+/** The address of a transfer's status page, for links in letters and in the portal. */
 export function statusAddress(transferId: string): string {
   return `${PAGE.status}?${new URLSearchParams(statusQuery(transferId)).toString()}`;
 }
@@ -33,19 +33,19 @@ export function readError(ask: Ask): string {
   return ask(ERROR);
 }
 
-/** What a sign-in at a provider came back with; `''` for what was not said. */
+/** The result of an OAuth sign-in at a provider; absent values are `''`. */
 export type OauthReturn = {
   readonly error: string;
   readonly tokenId: string;
   readonly email: string;
   readonly provider: string;
-  /** Lists the transfers of the address. */
+  /** Gives access to the list of the address's transfers (`jobsByEmail`). */
   readonly hash: string;
-  /** `no` when the person has left out the permission for contacts. */
+  /** `no` if the person did not grant access to contacts. */
   readonly contacts: string;
 };
 
-/** The address that ends a sign-in at a provider. */
+/** The address of the page to return to after a sign-in at a provider. */
 export function oauthReturnAddress(purpose: 'transfer' | 'status', said: Partial<OauthReturn>): string {
   const query = new URLSearchParams();
   for (const [key, name] of RETURN_NAMES) {

@@ -1,9 +1,9 @@
-/** Every provider key of `portal.md` §3, as `decisions.md` names them. */
+/** Every provider key of `portal.md` §3, with the names from `decisions.md`. */
 export const PROVIDERS = ['google', 'yahoo', 'office365', 'aol', 'sanbruno', 'file_export', 'other'] as const;
 
 type Provider = (typeof PROVIDERS)[number];
 
-/** The providers that are signed in to by OAuth. */
+/** The providers that use OAuth for sign-in. */
 export const OAUTH_PROVIDERS = ['google', 'yahoo', 'office365', 'aol'] as const;
 type OauthProvider = (typeof OAUTH_PROVIDERS)[number];
 
@@ -15,7 +15,7 @@ const OTHER_NAMES: ReadonlyMap<string, Provider> = new Map([
   ['gmail', 'google'],
 ]);
 
-/** The key for a provider's name as a server or a visitor spells it; `other` for any name we don't know. */
+/** The key for a provider's name as servers or visitors spell it; `other` for unknown names. */
 export function providerOf(name: string): Provider {
   return knownProviderOf(name) ?? 'other';
 }

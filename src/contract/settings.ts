@@ -38,24 +38,24 @@ const PUBLIC_ADDRESSES: Record<OauthProvider, Omit<ProviderSettings, 'client'>> 
 export type Settings = {
   readonly host: string;
   readonly port: number;
-  /** Where load balancers and orchestrators may ask how the process is; absent: only a web process is asked, at `port`. */
+  /** The port for health checks; without it, only web processes answer them, at `port`. */
   readonly healthPort?: number;
   /** Without a trailing slash. */
   readonly publicUrl: string;
   readonly role: 'all' | 'web' | 'worker';
   readonly dataDir: string;
   readonly databaseUrl?: string;
-  /** 32 bytes in base64; absent on the embedded defaults, where it is generated into `dataDir`. */
+  /** 32 bytes in base64; absent with the embedded defaults, where it is generated in `dataDir`. */
   readonly secretKey?: string;
-  /** Those that it was before; in base64 as well. */
+  /** Previous values of `secretKey`, also in base64. */
   readonly formerSecretKeys: readonly string[];
-  /** 32 bytes, base64: what receipts are signed with (Ed25519); without it, one that follows from `secretKey`. */
+  /** The key that signs receipts (Ed25519), 32 bytes in base64; without it, one is derived from `secretKey`. */
   readonly receiptKey?: string;
   /** A folder, or `s3://…`. */
   readonly exportsUrl: string;
   readonly sandbox: boolean;
   readonly maintenance: boolean;
-  /** Where the viewer is that the portal's machine is inspected by; absent in production. */
+  /** The address of the viewer for inspecting the portal's machine; absent in production. */
   readonly inspectorUrl?: string;
   readonly inQa: boolean;
   readonly legacyName: string;
@@ -63,12 +63,12 @@ export type Settings = {
   readonly accessEnd: string;
   readonly legacyImapUrl?: string;
   readonly legacyCarddavUrl?: string;
-  /** Absent: forwarding is not offered. */
+  /** Without it, forwarding is not offered. */
   readonly legacySieveUrl?: string;
   readonly providers: Readonly<Record<OauthProvider, ProviderSettings>>;
   readonly provisioning?: { readonly url: string; readonly token?: string };
   readonly trustedMailHosts: readonly string[];
-  /** In PEM; absent when hosts of `trustedMailHosts` are believed without. */
+  /** In PEM; without them, hosts of `trustedMailHosts` are trusted without a certificate. */
   readonly trustedMailCertificates?: readonly string[];
   readonly smtpUrl?: string;
   readonly mailFrom?: string;
@@ -78,12 +78,12 @@ export type Settings = {
   readonly connectionsPerAccount?: number;
   readonly exportDays: number;
   readonly retentionDays: number;
-  /** Whether mail may be given to the SMTP server in clear text. */
+  /** Whether mail may be sent to the SMTP server without TLS. */
   readonly smtpInClear: boolean;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** How many proxies stand in front and may be believed about the client's address. */
+  /** How many proxies are in front of the server and trusted to report the client's address. */
   readonly proxies: number;
-  /** Name servers to ask instead of the system's, each as `ip` or `ip:port`. */
+  /** Name servers to use instead of the system's, each `ip` or `ip:port`. */
   readonly dnsServers?: readonly string[];
   readonly faqUrl: string;
   readonly privacyUrl: string;
@@ -93,7 +93,7 @@ export type Settings = {
   readonly supportPhone: string;
 };
 
-/** One or more settings make no sense. `problems` has a line for each: its name, the fault, an example; never a value. */
+/** One or more settings are invalid. `problems` has a line for each: its name, the fault and an example, never its value. */
 export class SettingsError extends Error {
   override name = 'SettingsError';
   readonly problems: readonly string[];
@@ -125,7 +125,7 @@ export function readSettings(environment: Environment): Settings {
   return settle(set);
 }
 
-/** @param isGiven whether something stands there, right or wrong */
+/** @param isGiven whether the variable is set, validly or not */
 function contradictions(set: Values, isGiven: (name: keyof Values) => boolean): string[] {
   const problems: string[] = [];
   const needs = (name: keyof Values, other: keyof Values, example: string) => {
@@ -150,7 +150,7 @@ function contradictions(set: Values, isGiven: (name: keyof Values) => boolean): 
     );
   if (set.ROLE !== 'worker' && set.HEALTH_PORT !== undefined && set.HEALTH_PORT === (set.PORT ?? PORT))
     problems.push(
-      `HEALTH_PORT must be another than PORT, where a web process answers the same. Example: HEALTH_PORT=${(set.PORT ?? PORT) + 1}`,
+      `HEALTH_PORT must differ from PORT, where a web process answers the same. Example: HEALTH_PORT=${(set.PORT ?? PORT) + 1}`,
     );
   if ((set.RETENTION_DAYS ?? RETENTION_DAYS) < (set.EXPORT_DAYS ?? EXPORT_DAYS))
     problems.push(
@@ -163,11 +163,11 @@ function contradictions(set: Values, isGiven: (name: keyof Values) => boolean): 
   return problems;
 }
 
-/** A shorter name is near to many that are not ours. */
+/** Shorter names resemble too many variables that are not ours. */
 const SHORTEST_MISSPELT = 8;
 const SLIPS = 2;
 
-/** What is nearly a setting would count as unset. */
+/** Finds variables that are almost a setting's name: without a warning, the setting would silently stay unset. */
 function misspelt(environment: Environment): string[] {
   const known: readonly string[] = [...SETTING_NAMES, ...FILE_SETTINGS.map((name) => `${name}_FILE`)];
   return Object.keys(environment).flatMap((name) => {
@@ -177,7 +177,7 @@ function misspelt(environment: Environment): string[] {
   });
 }
 
-/** Letters to put in, take out or change (Levenshtein), told exactly up to `SLIPS`. */
+/** Levenshtein distance, exact up to `SLIPS`. */
 function slipsBetween(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > SLIPS) return Infinity;
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
@@ -256,7 +256,7 @@ function settle(set: Values): Settings {
   };
 }
 
-/** Our own viewer's page, as the server serves it. */
+/** The path of our own viewer. */
 export const OWN_INSPECTOR = '/inspector/index.html';
 
 function inspectorUrl(choice: string | undefined): string | undefined {
@@ -286,7 +286,7 @@ function provider(set: Values, key: OauthProvider): ProviderSettings {
   };
 }
 
-/** The settings that the portal's build bakes in; nothing secret among them. */
+/** The settings that are built into the portal; none of them is secret. */
 export type PortalSettings = Pick<
   Settings,
   | 'legacyName'
@@ -300,9 +300,9 @@ export type PortalSettings = Pick<
   | 'footerUrl'
   | 'supportPhone'
 > & {
-  /** Without a gateway a phone number is checked and not messaged. */
+  /** Without an SMS gateway, phone numbers are validated but get no messages. */
   readonly sendsNoTexts?: true;
-  /** Without an SMTP server nobody is written to. */
+  /** Without an SMTP server, no letters are sent. */
   readonly sendsNoLetters?: true;
 };
 

@@ -1,2 +1,2 @@
-/** How long the text of a support issue is, in characters, blanks around it left out. */
+/** The permitted length of a support issue, in characters after trimming. */
 export const SUPPORT_ISSUE_LENGTH = { longerThan: 5, atMost: 5000 } as const;

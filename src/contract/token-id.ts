@@ -1,4 +1,4 @@
-/** The longest `token_id`, in characters. Of the text itself no more is known on this side of the server (`decisions.md`). */
+/** The longest `token_id`, in characters. Outside the server the ID is opaque (`decisions.md`). */
 export const TOKEN_ID_LENGTH = 512;
 
 export function isTokenId(text: string): boolean {

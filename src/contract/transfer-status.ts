@@ -6,7 +6,7 @@ export function isTransferId(text: string): boolean {
   return TRANSFER_ID.test(text);
 }
 
-/** What was typed for an ID, without the spaces and hyphens of one that was read out or copied from paper. */
+/** A typed ID without spaces and hyphens, as people write IDs that were read out or copied from paper. */
 export function asTransferId(text: string): string {
   return text.replaceAll(/[\s\p{Dash}]/gu, '');
 }
@@ -16,11 +16,11 @@ export function looksLikeTransferId(text: string): boolean {
   return /^[0-9a-zA-Z]{32}$/.test(text);
 }
 
-/** The status values that the server answers with, of those that `portal.md` §4 lists. */
+/** The status values, out of those in `portal.md` §4, that the server answers with. */
 export const STATUS_VALUES = ['started', 'inprogress', 'completed', 'review', 'authentication_error', 'error'] as const;
 export type StatusValue = (typeof STATUS_VALUES)[number];
 
-/** How a status is shown: `portal.md` §4, "Transfer status values". */
+/** How a status is displayed (`portal.md` §4, "Transfer status values"). */
 export type ShownStatus = 'running' | 'success' | 'failed';
 export function shownStatusOf(status: string): ShownStatus {
   switch (status.toLowerCase()) {
@@ -35,12 +35,12 @@ export function shownStatusOf(status: string): ShownStatus {
   }
 }
 
-/** One operation as far as it matters here. `finished` is there once nothing of it will change any more. */
+/** The relevant part of an operation. `finished` is present once nothing about it will change any more. */
 type Operation = { readonly status: string; readonly finished?: string | undefined };
 
 /**
- * How an operation stands, for the subscriber. `interrupted`: it goes on by itself, but does not run. `failed`: it has
- * stopped.
+ * The state of an operation as the subscriber sees it. `interrupted`: it isn't running, but will continue by itself.
+ * `failed`: it has stopped.
  */
 export type Standing = ShownStatus | 'interrupted';
 export function standingOf({ status, finished }: Operation): Standing {
@@ -51,8 +51,8 @@ export function standingOf({ status, finished }: Operation): Standing {
 type Following = Operation & { readonly attention?: unknown; readonly taking_back?: boolean | undefined };
 
 /**
- * Whether anything of a transfer will still change without who looks at it, as when its owner puts it right in another
- * tab: the server streams its status, and the page follows, that long.
+ * Whether a transfer may still change without an action on this page, for example because its owner fixes a problem in
+ * another tab. The server streams its status, and the page follows it, for as long as this holds.
  */
 export function goesOn(transfer: {
   readonly emailmigration?: Following | undefined;
@@ -68,7 +68,7 @@ function isOpen(operation: Following): boolean {
   return operation.attention !== undefined || ['running', 'interrupted'].includes(standingOf(operation));
 }
 
-/** What the final comparison of both sides found, or `null` before it has been made. */
+/** The result of the final comparison of both sides. */
 type Comparison = { readonly lost: number; readonly duplicated: number; readonly changed: number };
 export function comparisonOf(operation: {
   readonly [Count in keyof Comparison]?: number | undefined;
@@ -83,10 +83,10 @@ export function isExport(transfer: { readonly files?: unknown }): boolean {
   return transfer.files !== undefined;
 }
 
-/** Every so often the stream of a status says that it still stands, in ms. */
+/** The interval of heartbeats in a status stream, in ms. */
 export const STATUS_HEARTBEAT_MS = 15_000;
 
-/** The most items that a status tells one by one. */
+/** The most skipped items that a status lists individually. */
 export const SKIPPED_SHOWN = 1000;
 
 type Counted = {
@@ -94,23 +94,23 @@ type Counted = {
   readonly copied?: number | undefined;
   readonly present?: number | undefined;
   readonly skipped?: readonly { readonly reason: string }[] | undefined;
-  /** Of contacts: what became of them. */
+  /** For contacts: the counts by outcome. */
   readonly contacts?: Readonly<Record<'copied' | 'remarked' | 'present' | 'completed' | 'refused', number>> | undefined;
 };
 
-/** How many messages or contacts an operation could not copy; there may be more when all that are told are {@link SKIPPED_SHOWN}. */
+/** How many messages or contacts an operation could not copy. It may be more if {@link SKIPPED_SHOWN} items are listed. */
 export function refusedBy({ skipped = [], contacts }: Counted): number {
   return contacts?.refused ?? skipped.length - foldersLeftBy({ skipped });
 }
 
-/** Each reason that is of a whole folder says so, and no other one does. */
+/** Exactly the reasons that apply to a whole folder contain this phrase. */
 export const OF_FOLDER = 'this folder';
 
 export function isOfFolder({ reason }: { readonly reason: string }): boolean {
   return reason.includes(OF_FOLDER);
 }
 
-/** Of how many whole folders there is something to say. */
+/** How many of the skipped items are whole folders. */
 export function foldersLeftBy({ skipped = [] }: Pick<Counted, 'skipped'>): number {
   return skipped.filter(isOfFolder).length;
 }
@@ -119,21 +119,21 @@ export function leavesSomeOut(operation: Counted): boolean {
   return refusedBy(operation) + foldersLeftBy(operation) > 0;
 }
 
-/** How many it has copied: neither those that it could not, nor those that were there before. */
+/** How many an operation has copied, not counting those that were refused or were there before. */
 export function copiedBy(operation: Counted): number {
   const { done = 0, copied, present = 0, contacts } = operation;
   if (contacts !== undefined) return contacts.copied + contacts.remarked;
   return copied ?? Math.max(0, done - present - refusedBy(operation));
 }
 
-/** Whether something of it was taken back, or is being. */
+/** Whether an operation has been taken back, at least in part, or is being taken back. */
 export function isTakenBack({ taking_back: isTaking, taken_back: count = 0 }: TakenBack): boolean {
   return isTaking === true || count > 0;
 }
 
 type TakenBack = { readonly taking_back?: boolean | undefined; readonly taken_back?: number | undefined };
 
-/** How many were there before, whether something was added to them or not. */
+/** How many were there before, whether anything was added to them or not. */
 export function presentOf({ present = 0, contacts }: Counted): number {
   return contacts === undefined ? present : contacts.present + contacts.completed;
 }

@@ -5,8 +5,8 @@ import { TRANSFER_ID } from './transfer-status.ts';
 export const TransferId = v.pipe(v.string(), v.regex(TRANSFER_ID, 'Please, enter a valid transfer ID.'));
 export type TransferId = v.InferOutput<typeof TransferId>;
 
-/** A phone number as it travels: `+1` and ten digits (E.164). */
+/** A phone number on the wire: `+1` and ten digits (E.164). */
 export const UsPhone = v.pipe(v.string(), v.regex(/^\+1\d{10}$/, 'Please, provide a valid phone number.'));
 
-/** Where the notification goes: an address, or a US phone number on the primary move. */
+/** Where notifications go: an email address or, on the primary move, a US phone number. */
 export const NotificationContact = v.union([UsPhone, Email]);

@@ -1,23 +1,23 @@
 import * as v from 'valibot';
 
 /**
- * A proof of work, which a refusal with `TOO_MANY_ATTEMPTS` may ask for: who repeats the call with it is let through.
- * It has so many parts; the answer to each is a counter from 0 for which the first 32 bits of PBKDF2-HMAC-SHA-512 of the
+ * A proof of work. A refusal with `TOO_MANY_ATTEMPTS` may come with a challenge; the same call with the solution is let
+ * through. For each of the `parts`, it has a counter, from 0, for which the first 32 bits of PBKDF2-HMAC-SHA-512 of the
  * token, salted with part and counter (two 32-bit integers, big-endian), are below 2^32 / `tries`.
  *
- * PBKDF2 because browsers have it themselves, off the page's thread: a phone does about as much of it as any other
- * program does on a core of its kind. Parts because their sum varies less than one hit would: the longest of a hundred
- * takes 1.7 times the mean.
+ * PBKDF2, because browsers run it natively, off the main thread: a phone's browser is about as fast at it as any other
+ * program on such a core. Several parts, because their sum varies less than a single hit would: the longest of a hundred
+ * solutions takes 1.7 times the mean.
  */
 export const WORK = { parts: 16, iterations: 1000, hash: 'SHA-512', bits: 32 } as const;
 
-/** The header that brings the solution, as {@link writeSolution} makes it. */
+/** The request header for the solution; see {@link writeSolution}. */
 export const WORK_HEADER = 'proof-of-work';
 
 export const Challenge = v.object({
-  /** Opaque; good for one call and one mailbox. */
+  /** Opaque; valid for one call and one mailbox. */
   token: v.pipe(v.string(), v.minLength(1), v.maxLength(512)),
-  /** How many tries each part takes in the mean. */
+  /** How many tries each part takes on average. */
   tries: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100_000)),
 });
 export type Challenge = v.InferOutput<typeof Challenge>;
@@ -41,7 +41,7 @@ export function writeSolution({ token, counters }: Solution): string {
   return `${token} ${counters.join(' ')}`;
 }
 
-/** `null` when it is not well formed. */
+/** `null` if malformed. */
 export function readSolution(text: string): Solution | null {
   const [token = '', ...numbers] = text.split(' ', WORK.parts + 2);
   const counters = numbers.map(Number);

@@ -3,7 +3,7 @@ import { GivenPassword, TokenId } from '../account.ts';
 import { TransferId } from '../transfer.ts';
 import type { Call } from './call.ts';
 
-/** A new transfer between the same mailboxes, which brings what came since. What signs in travels as in `load`. */
+/** Starts a new transfer between the same mailboxes, for mail that arrived since. Credentials are sent as in `load`. */
 export const again = {
   method: 'POST',
   path: '/api/v2/transfers/again/',
@@ -17,7 +17,7 @@ export const again = {
       }),
       {},
     ),
-    /** What still arrives is brought from now on, once a day. */
+    /** From now on, transfers new mail once a day. */
     daily: v.optional(v.literal(true)),
   }),
   Answer: v.object({ jobid: TransferId }),

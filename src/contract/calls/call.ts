@@ -2,7 +2,7 @@ import type * as v from 'valibot';
 
 type AnySchema = v.GenericSchema<unknown, unknown>;
 
-/** What the browser and the server agree on for one call: where it is, what it takes, what it answers. */
+/** The contract between browser and server for one call: its path, its input and its answer. */
 export type Call = {
   readonly method: 'GET' | 'POST';
   readonly path: `/api/${string}/`;
@@ -11,11 +11,11 @@ export type Call = {
   /** The JSON body of a POST. */
   readonly Request?: AnySchema;
   readonly Answer: AnySchema;
-  /** Wants the bearer that `validate` gave; who has none must have signed in a short time ago. */
+  /** Takes the bearer token from `validate`; callers without one must have signed in recently. */
   readonly bearer?: true;
 };
 
-/** A call that is answered with server-sent events; each has the name and the schema of its data. */
+/** A call that is answered with server-sent events; `events` has the schema of each event's data by its name. */
 export type Stream = {
   readonly method: 'GET';
   readonly path: `/api/${string}/`;
@@ -23,7 +23,7 @@ export type Stream = {
   readonly events: Readonly<Record<string, AnySchema>>;
 };
 
-/** The query parameters and the body of a call as they travel, for whoever makes it. */
+/** The query parameters and the body of a call in their wire form. */
 export type Asked<C extends Pick<Call, 'Query' | 'Request'>> = (C extends {
   readonly Query: infer Query extends AnySchema;
 }

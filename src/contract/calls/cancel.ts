@@ -3,7 +3,7 @@ import { TransferId } from '../transfer.ts';
 import type { Call } from './call.ts';
 import { Ok } from './ok.ts';
 
-/** Stops a transfer: nothing is written to the destination 5 s later, and what is there stays. */
+/** Stops a transfer. 5 s later nothing more is written to the destination; what has been copied stays there. */
 export const cancel = {
   method: 'POST',
   path: '/api/v2/transfers/cancel/',

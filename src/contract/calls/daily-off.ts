@@ -3,7 +3,7 @@ import { TransferId } from '../transfer.ts';
 import type { Call } from './call.ts';
 import { Ok } from './ok.ts';
 
-/** What still arrives is not brought once a day any more. By any transfer between the two mailboxes. */
+/** Switches off the daily transfer of new mail. `job_id` may be any transfer between the two mailboxes. */
 export const dailyOff = {
   method: 'POST',
   path: '/api/v2/transfers/daily-off/',

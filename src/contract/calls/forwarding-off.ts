@@ -5,8 +5,8 @@ import type { Call } from './call.ts';
 import { Ok } from './ok.ts';
 
 /**
- * Switches the forwarding of a transfer off. The password of the San Bruno mailbox comes with it: what a transfer knew of
- * it is destroyed at its end, and nobody else may change what becomes of that mailbox's mail.
+ * Switches a transfer's forwarding off. It takes the password of the San Bruno mailbox, because the transfer's own copy
+ * was destroyed when it ended, and because only the mailbox's owner may change what happens to its mail.
  */
 export const forwardingOff = {
   method: 'POST',

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { TransferId } from '../transfer.ts';
 import type { Call } from './call.ts';
 
-/** Answers a map from transfer ID to ISO 8601 start time, newest first. */
+/** Answers with a map from transfer ID to start time (ISO 8601), newest first. */
 export const jobsByEmail = {
   method: 'POST',
   path: '/api/jobs-by-email/',

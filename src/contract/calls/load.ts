@@ -52,7 +52,7 @@ export const load = {
 } as const satisfies Call;
 export type LoadRequest = v.InferOutput<typeof LoadRequest>;
 
-/** The request as it goes over the wire, in snake case; what is absent is `undefined`, which JSON leaves out. */
+/** The request in its wire form, in snake case; absent values are `undefined`, which JSON omits. */
 export function writeLoad(request: LoadRequest): v.InferInput<typeof LoadRequest> {
   const { sourceAccount, operations, parameters, fileExportParameters } = request;
   const { tokenId, ...destination } = request.destinationAccount;

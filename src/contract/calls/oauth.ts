@@ -1,4 +1,4 @@
-/** OAuth is a browser's redirect, not a request: these are its addresses (`decisions.md`). */
+/** OAuth sign-ins are browser navigations rather than calls; these are their paths (`decisions.md`). */
 export const OAUTH_START = '/api/oauth/';
 export const OAUTH_START_FOR_STATUS = '/api/oauth-for-status/';
 export const OAUTH_RETURN = '/api/oauth/callback/';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 
 export const Ok = v.object({ ok: v.literal(true) });
 
-/** The build setting `in_qa` as it travels; `True` and `1` mean on as well. */
+/** The build setting `in_qa` on the wire; `True` and `1` also mean on. */
 export const InQa = v.object({
   in_qa: v.optional(
     v.pipe(

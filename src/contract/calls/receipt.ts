@@ -4,9 +4,9 @@ import { TransferId } from '../transfer.ts';
 export const ReceiptFormat = v.picklist(['csv', 'json', 'html']);
 export type ReceiptFormat = v.InferOutput<typeof ReceiptFormat>;
 
-/** Where the receipt of a transfer is fetched; the answer is a file, not JSON for the portal. */
+/** The path of a transfer's receipt; the answer is a file, not JSON for the portal. */
 export const RECEIPT = '/api/v2/transfers/receipt/';
-/** Where the public key is that receipts are signed with (Ed25519, PEM). */
+/** The path of the public key that verifies receipts (Ed25519, PEM). */
 export const RECEIPT_KEY = '/.well-known/transfer-receipt-key.pem';
 export const ReceiptQuery = v.object({ job_id: TransferId, format: v.optional(ReceiptFormat, 'html') });
 

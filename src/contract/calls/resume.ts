@@ -4,13 +4,13 @@ import { TransferId } from '../transfer.ts';
 import type { Call } from './call.ts';
 import { Ok } from './ok.ts';
 
-/** The mailbox that something is wrong with. */
+/** The mailbox that has a problem. */
 export const Side = v.picklist(['source', 'destination']);
 export type Side = v.InferOutput<typeof Side>;
 
 /**
- * Goes on where a transfer that needed its owner has stopped: with a new password, with a new sign-in at the provider of
- * the same mailbox, or with neither once there is room. `side` is the one that needs attention when it is left out.
+ * Resumes a transfer that is waiting for its owner: with a new password, with a new sign-in to the same mailbox at its
+ * provider, or with neither once the mailbox has room. `side` defaults to the side that needs attention.
  */
 export const resume = {
   method: 'POST',

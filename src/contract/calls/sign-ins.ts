@@ -3,7 +3,7 @@ import type { Call } from './call.ts';
 
 const Time = v.pipe(v.string(), v.isoTimestamp());
 
-/** The other browsers that are signed in to the asker's mailbox, the last used first: when, and nothing else of them. */
+/** The other browsers that are signed in to the caller's mailbox, most recently used first: only times, nothing else. */
 export const signIns = {
   method: 'GET',
   path: '/api/v2/sign-ins/',

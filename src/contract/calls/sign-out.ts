@@ -3,9 +3,10 @@ import type { Call } from './call.ts';
 import { Ok } from './ok.ts';
 
 /**
- * Ends the sign-ins of this browser: the bearer that is shown, what the cookie opens by a sign-in, and the lists of
- * transfers. `everywhere` ends those of every browser that is signed in to the same mailbox; who is signed in to none
- * is refused that with `INVALID_TOKEN`. What a browser ordered stays its own (`decisions.md`, "Who may do what").
+ * Ends this browser's sign-ins: the bearer token that is sent, what the cookie gives access to by a sign-in, and the
+ * lists of transfers. `everywhere` also ends those of all other browsers that are signed in to the same mailbox; it is
+ * refused with `INVALID_TOKEN` when the caller isn't signed in to one. A browser keeps its access to the transfers that
+ * it ordered (`decisions.md`, "Who may do what").
  */
 export const signOut = {
   method: 'POST',

@@ -16,37 +16,37 @@ export const status = {
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-/** A message or contact that the destination did not take, or what there is to say of a whole folder, in words for the subscriber. */
+/** A message or contact that was not copied, or a remark on a whole folder, in words for the subscriber. */
 export const Skipped = v.object({ mailbox: v.string(), reason: v.string(), subject: v.optional(v.string()) });
 export type Skipped = v.InferOutput<typeof Skipped>;
-/** What of it anyone with the transfer's ID is told. */
+/** The part of it that anyone with the transfer ID may see. */
 const SkippedForStrangers = v.object({ reason: v.string() });
 
-/** Why an operation goes on by itself, but not now. */
+/** Why an operation is paused; it will continue by itself. */
 const WaitingReason = v.picklist(['provider_limit', 'unreachable', 'busy', 'queue', 'disk']);
 export type WaitingReason = v.InferOutput<typeof WaitingReason>;
 
-/** What its owner has to put right before an operation goes on. */
+/** What the owner has to fix before an operation can continue. */
 const AttentionReason = v.picklist(['password', 'consent', 'full', 'refused']);
 export type AttentionReason = v.InferOutput<typeof AttentionReason>;
 const Attention = v.object({ side: Side, reason: AttentionReason });
 export type Attention = v.InferOutput<typeof Attention>;
 
-/** `name` is missing for callers who may not see it. */
+/** `name` is omitted for callers who may not see it. */
 const Folder = v.object({ name: v.optional(v.string()), done: count, total: count });
 export type Folder = v.InferOutput<typeof Folder>;
 
 /**
- * What the engine knows of one operation. `done` never exceeds `total`, no count ever falls but
- * `copied`, by what turns out to be lost; `bytes` is octets moved;
- * `attention.until` is when it ends unless its owner has put that right;
- * `failure` is a sentence for the subscriber about an operation that has stopped or paused.
- * `copied` counts, of `done`, the messages that this transfer has brought (of an export: that are in its files), and
- * `present` those that were there, such as by an earlier transfer between the same mailboxes;
- * `kept` counts what the provider keeps in a form of its own; `folders` are in the order of work.
- * `compared` counts the messages that were read back at the destination; `left` is seconds until it is likely done, where
- * that can be said; `ended` tells that its owner stopped it; `taken_back` counts what was removed again after that, while `taking_back`.
- * `lost`, `duplicated` and `changed` are there once the final comparison has been made. Times are ISO 8601.
+ * What the engine knows about one operation. `done` never exceeds `total`, and no count ever decreases except `copied`,
+ * by the messages that turn out to be lost. `bytes` is the octets moved; `folders` are in the order of work.
+ * Of `done`, `copied` counts the messages that this transfer has copied (for an export: that are in its files), and
+ * `present` those that were there already, for example from an earlier transfer between the same mailboxes. `kept`
+ * counts the messages that the provider keeps in its own form, `compared` those that were read back at the destination.
+ * `left` is the estimated number of seconds until it is done, if there is an estimate.
+ * `attention.until` is when the operation ends unless its owner fixes the problem; `failure` is a sentence for the
+ * subscriber about why it has stopped or paused; `ended` means that its owner stopped it. `taken_back` counts what has
+ * been removed again after the end; with `taking_back` that is still going on.
+ * `lost`, `duplicated` and `changed` are present once the final comparison has been made. Times are ISO 8601.
  */
 export const Progress = v.object({
   status: v.string(),
@@ -75,9 +75,9 @@ export const Progress = v.object({
 export type Progress = v.InferOutput<typeof Progress>;
 
 /**
- * Contacts by what became of them; together they are `done`. `remarked`: copied, and there is something to say of it;
- * `present`: was there already, with nothing to add; `completed`: was there, and now has what it lacked; `refused`: not
- * copied, and named in `skipped`.
+ * Contacts by outcome; together they add up to `done`. `remarked`: copied, with a remark; `present`: was there already
+ * and lacked nothing; `completed`: was there, and what it lacked has been added; `refused`: not copied, and named in
+ * `skipped`.
  */
 export const ContactCounts = v.object({
   copied: count,
@@ -88,7 +88,7 @@ export const ContactCounts = v.object({
 });
 export type ContactCounts = v.InferOutput<typeof ContactCounts>;
 
-/** `remarks` tell of contacts that are there, what of them is not, or is in another place; `skipped` only what was not copied. */
+/** `remarks` tell what copied contacts lack or have in another place; `skipped` names only contacts that were not copied. */
 export const ContactsProgress = v.object({
   ...Progress.entries,
   contacts: v.optional(ContactCounts),
@@ -111,7 +111,7 @@ export const Forwarding = v.object({
 });
 export type Forwarding = v.InferOutput<typeof Forwarding>;
 
-/** One file of a finished export. `size` is octets, `expires` ISO 8601, `url` answers who may see everything. */
+/** One file of a finished export. `size` is in octets, `expires` ISO 8601; `url` serves callers who may see everything. */
 export const ExportFile = v.object({
   url: v.string(),
   name: v.string(),
@@ -122,9 +122,9 @@ export const ExportFile = v.object({
 export type ExportFile = v.InferOutput<typeof ExportFile>;
 
 /**
- * What still arrives is brought once a day: while `next` is there, that is on, and goes on until `until`; else it may be
- * asked for, and would go on until then. `ended` tells why it went off by itself: a mailbox refused its sign-in, or some
- * runs in a row `failed`. Missing where it can't be asked for. Times are ISO 8601.
+ * The daily transfer of new mail. It is on while `next` is present, and runs until `until`; otherwise it can be switched
+ * on, and would run until then. `ended` says why it switched itself off: a mailbox refused the sign-in, or several runs
+ * in a row `failed`. Absent where it can't be switched on. Times are ISO 8601.
  */
 const Daily = v.object({
   until: v.string(),
@@ -133,7 +133,7 @@ const Daily = v.object({
 });
 export type Daily = v.InferOutput<typeof Daily>;
 
-/** Of an export: its files are not there yet (and never will be, once it has failed), can be downloaded, or are deleted. */
+/** An export's files don't exist yet (or never will, if it has failed), can be downloaded, or have been deleted. */
 const Files = v.picklist(['coming', 'there', 'deleted']);
 
 export const detailedStatus = {
@@ -144,30 +144,30 @@ export const detailedStatus = {
     emailmigration: v.optional(Progress),
     contactsmigration: v.optional(ContactsProgress),
     emailforwarding: v.optional(Forwarding),
-    /** Where it goes: how the new mailbox is signed in to again. Only for who may see everything. */
+    /** The provider of the new mailbox, for signing in to it again. Only for callers who may see everything. */
     destination: v.optional(Provider),
-    /** Only for who may see everything. */
+    /** Only for callers who may see everything. */
     daily: v.optional(Daily),
     /**
-     * Of a transfer that has ended: running it again copies what was taken back, of it or of an earlier one between the same
-     * mailboxes, and was not copied again since. Only for who may see everything.
+     * Running the ended transfer again would copy messages that were taken back, from it or from an earlier one between
+     * the same mailboxes, and have not been copied again since. Only for callers who may see everything.
      */
     brings_back: v.optional(v.literal(true)),
-    /** The addresses of the two mailboxes; files have none. Only for who may see everything. */
+    /** The addresses of the two mailboxes; an export has no `to`. Only for callers who may see everything. */
     route: v.optional(v.object({ from: v.string(), to: v.optional(v.string()) })),
     files: v.optional(Files),
-    /** Of a transfer that goes on: nobody will be told of its end, as nobody asked for it, or there is no way to send that. */
+    /** Nobody will be notified when this running transfer ends: nobody asked to be, or nothing can be sent. */
     untold: v.optional(v.literal(true)),
     exports: v.optional(v.array(ExportFile)),
-    /** More is shown to the browser that ordered the transfer, and after a sign-in. */
+    /** The browser that ordered the transfer is shown more, and so is anybody after a sign-in. */
     limited: v.optional(v.literal(true)),
   }),
 } as const satisfies Call;
 export type TransferStatus = v.InferOutput<typeof detailedStatus.Answer>;
 
 /**
- * The same answer as server-sent events. `status` comes at once and at every change, `alive` each `STATUS_HEARTBEAT_MS`
- * without one, `end` after the last status. The data of an event are JSON that its schema takes.
+ * The same answer as server-sent events. `status` is sent at once and at every change, `alive` after each
+ * `STATUS_HEARTBEAT_MS` without a change, `end` after the last status. The data of an event is JSON.
  */
 export const statusStream = {
   method: 'GET',

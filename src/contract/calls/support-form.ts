@@ -33,7 +33,7 @@ export const supportForm = {
 } as const satisfies Call;
 export type SupportRequest = v.InferOutput<typeof SupportRequest>;
 
-/** The request as it goes over the wire, in snake case; what is absent is `undefined`, which JSON leaves out. */
+/** The request in its wire form, in snake case; absent values are `undefined`, which JSON omits. */
 export function writeSupportForm(request: SupportRequest): v.InferInput<typeof SupportRequest> {
   return {
     email_address: request.emailAddress,

@@ -5,8 +5,8 @@ import type { Call } from './call.ts';
 import { Ok } from './ok.ts';
 
 /**
- * After the end: removes what this transfer appended and nobody has changed since, and nothing else. What signed in to the
- * destination was erased at the end, so it is given again.
+ * After the end, removes exactly what this transfer appended and nobody has changed since. The credentials for the
+ * destination were erased at the end, so they are supplied again.
  */
 export const takeBack = {
   method: 'POST',

@@ -1,7 +1,7 @@
 import { OAUTH_PROVIDERS } from '../provider-name.ts';
 import type { Values } from './variables.ts';
 
-/** What is spoken to, or reached, at these addresses must not be read on the way: passwords, tokens, contacts. */
+/** The traffic to these addresses carries passwords, tokens or contacts, and must not be readable in transit. */
 export const CLEAR_TEXT_SETTINGS = [
   'PUBLIC_URL',
   'DATABASE_URL',
@@ -16,13 +16,13 @@ export const CLEAR_TEXT_SETTINGS = [
   }),
 ] as const;
 
-/** Nothing leaves this machine on the way to such a host. */
+/** Whether the traffic to an address stays on this machine. */
 export function isLoopback(address: string): boolean {
   const host = URL.parse(address)?.hostname ?? '';
   return host === 'localhost' || host === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }
 
-/** A line for each setting whose address is in clear text and away from this machine, unless ALLOW_CLEAR_TEXT names it. */
+/** A line for each setting whose address is remote and without TLS, unless ALLOW_CLEAR_TEXT names it. */
 export function clearTextProblems(set: Values): string[] {
   const allowed: readonly string[] = set.ALLOW_CLEAR_TEXT ?? [];
   return CLEAR_TEXT_SETTINGS.flatMap((name) => {
@@ -34,7 +34,7 @@ export function clearTextProblems(set: Values): string[] {
   });
 }
 
-/** What an address in clear text must have instead; `null` when it is none. */
+/** What an address without TLS must have instead; `null` if the address is fine. */
 function wantedOf(name: (typeof CLEAR_TEXT_SETTINGS)[number], address: string): string | null {
   if (name === 'DATABASE_URL') return isDatabaseInClear(address) ? 'have sslmode=verify-full' : null;
   if (name === 'EXPORTS_URL') {
@@ -48,23 +48,23 @@ function isInClear(address: string): boolean {
   return URL.parse(address)?.protocol === 'http:' && !isLoopback(address);
 }
 
-/** A host that is empty or a folder is reached by a socket of this machine. */
+/** An empty host, or one that is a folder, means a Unix socket on this machine. */
 function isDatabaseInClear(address: string): boolean {
   const url = URL.parse(address);
   if (url === null) return false;
   const { hostname, searchParams } = url;
-  // What is given twice counts by its last, as pg reads it.
+  // Of repeated parameters, pg takes the last.
   const last = (name: string) => searchParams.getAll(name).at(-1);
   const host = last('host') ?? decodeURIComponent(hostname);
   if (host === '' || host.startsWith('/') || isLoopback(`http://${host}`)) return false;
   const mode = last('sslmode') ?? '';
-  // As libpq means it, the others believe any certificate.
+  // With libpq's semantics, all modes but verify-full accept certificates for another host.
   return searchParams.has('uselibpqcompat')
     ? mode !== 'verify-full'
     : !/^(?:require|verify-ca|verify-full)$/.test(mode);
 }
 
-/** What prints passwords, or shows what a visitor types, stays on this machine. */
+/** What prints passwords, or shows what visitors type, must not be public. */
 export function publicProblems(set: Values, sandboxed: boolean): string[] {
   const isPublic =
     (set.PUBLIC_URL !== undefined && !isLoopback(set.PUBLIC_URL)) ||

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
 type Fault = { readonly fault: string; readonly example: string };
-/** What is said of a value: what is wrong with it, and how a right one looks. */
+/** The error message for a value: what is wrong with it, and an example. */
 export const fault = ({ fault: what, example }: Fault) => `${what} Example: ${example}`;
 
 export function number(min: number, max: number, example: string) {
@@ -23,12 +23,12 @@ export function url(protocols: readonly string[], example: string) {
   );
 }
 
-/** A parser takes `HTTP:host` as well, which no other reader of a setting does. */
+/** `URL.parse` also accepts `HTTP:host`, which nothing else that reads a setting does. */
 function isAddress(text: string, protocols: readonly string[]): boolean {
   return protocols.some((protocol) => text.startsWith(protocol)) && (URL.parse(text)?.hostname ?? '') !== '';
 }
 
-/** One with a name and a password, which can hold no sign that ends them. */
+/** An address with a name and a password, in which delimiters must be percent-encoded. */
 export function account(protocols: readonly string[], example: string) {
   const message = fault({
     fault: `must be an address that starts with ${protocols.join(' or ')}, with % as %25, @ as %40, # as %23 and / as %2F in its name and password.`,
@@ -49,7 +49,7 @@ function hasAccount(text: string): boolean {
   }
 }
 
-/** An address where nothing would be done with a name or a password, but that it is shown. */
+/** An address without a name and password, which would never be used, only displayed. */
 export function place(protocols: readonly string[], example: string) {
   const message = fault({ fault: 'must have no name or password in it.', example });
   return v.pipe(
@@ -63,7 +63,7 @@ export function place(protocols: readonly string[], example: string) {
 
 const WEB = ['https://', 'http://'];
 export const web = (example: string) => place(WEB, example);
-/** What is asked for is put right behind it. */
+/** A base address, to which paths are appended. */
 export const base = (example: string) =>
   v.pipe(web(example), v.regex(/^[^?#]*$/, fault({ fault: 'must have nothing behind its path.', example })));
 export const imap = (example: string) => place(['imaps://', 'imap://'], example);
@@ -94,9 +94,9 @@ export function moment(example: string) {
   return v.pipe(
     v.string(),
     v.isoTimestamp(message),
-    // JavaScript takes February 30 for March 2.
+    // JavaScript parses February 30 as March 2.
     v.check((text) => new Date(text.slice(0, 10)).getUTCDate() === Number(text.slice(8, 10)), message),
-    // The one form of ISO 8601 that every browser reads.
+    // Normalizes to the one form of ISO 8601 that every browser parses.
     v.transform((text) =>
       text
         .replaceAll(' ', (_, at) => (at === 10 ? 'T' : ''))
@@ -105,11 +105,11 @@ export function moment(example: string) {
   );
 }
 
-/** An empty variable counts as unset, so there is no shortest length. */
+/** There is no minimum length, because an empty variable counts as unset. */
 export const text = (max: number, example: string) =>
   v.pipe(v.string(), v.maxLength(max, fault({ fault: `must have ${max} characters at most.`, example })));
 
-/** What is shown, and stands in the headers of letters. */
+/** Text that is displayed, and goes into the headers of letters. */
 export const line = (max: number, example: string) =>
   v.pipe(
     text(max, example),
@@ -127,7 +127,7 @@ export const key = (name: string) =>
 
 export const secret = (name: string) => text(4096, `${name}=…`);
 
-/** Redirect addresses and the portal's own paths are put right behind it. */
+/** An origin, to which redirect addresses and the portal's own paths are appended. */
 export function origin(example: string) {
   const message = fault({ fault: 'must have nothing behind its host and port, and no name or password.', example });
   return v.pipe(url(WEB, example), v.regex(/^[^/]+\/\/[^/?#@]+\/*$/, message));

@@ -20,7 +20,7 @@ import {
   web,
 } from './kinds.ts';
 
-/** Every variable with its schema from text: those of `decisions.md`, and a few more that the README tells of. */
+/** Every variable with the schema that parses it: those of `decisions.md`, and a few more that the README documents. */
 export const VARIABLES = {
   HOST: v.pipe(
     v.string(),
@@ -40,7 +40,7 @@ export const VARIABLES = {
     'DATABASE_URL=postgres://portal:secret@db.example.com/portal',
   ),
   SECRET_KEY: key('SECRET_KEY'),
-  /** Those that SECRET_KEY was before, for as long as something is known by them. */
+  /** Previous values of SECRET_KEY, needed for as long as anything stored depends on them. */
   FORMER_SECRET_KEYS: v.pipe(
     v.string(),
     v.transform((keys) => keys.split(',').map((each) => each.trim())),
@@ -53,7 +53,7 @@ export const VARIABLES = {
   EXPORTS_URL: v.pipe(
     text(4096, 'EXPORTS_URL=/var/lib/portal/exports'),
     v.check(
-      // What begins like an address is none of a folder, or a slip would make a folder of that name.
+      // Anything with a scheme is not a folder: otherwise a typo would create a folder of that name.
       (value) => !/^[a-z][a-z0-9+.-]+:/i.test(value) || /^s3:\/\/[a-z0-9][a-z0-9._-]{1,62}(?:[/?]|$)/.test(value),
       fault({
         fault: "must be a folder, or a bucket's address that starts with s3://.",
@@ -63,7 +63,7 @@ export const VARIABLES = {
   ),
   SANDBOX: flag('SANDBOX=on'),
   MAINTENANCE: flag('MAINTENANCE=on'),
-  /** Inspects the wizard in the browser: by the project's own viewer, or by another at an address. */
+  /** Inspects the wizard in the browser, with the project's own viewer or another one at this address. */
   INSPECT: v.union(
     [v.picklist(['on', 'off']), web('INSPECT=https://stately.ai/inspect')],
     fault({ fault: 'must be on, off, or the address of a viewer.', example: 'INSPECT=on' }),
@@ -86,7 +86,7 @@ export const VARIABLES = {
     'hosts, each as host or host:port',
     'TRUSTED_MAIL_HOSTS=127.0.0.1,mail.internal:143',
   ),
-  /** What hosts of TRUSTED_MAIL_HOSTS show, or who vouches for it: then they are spoken to by TLS only. */
+  /** The certificates of the TRUSTED_MAIL_HOSTS, or their CAs. With them, these hosts are only spoken to over TLS. */
   TRUSTED_MAIL_CERTIFICATES: v.pipe(
     v.string(),
     v.transform((text) => text.match(/-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g) ?? []),
@@ -118,9 +118,9 @@ export const VARIABLES = {
   TRANSFERS_AT_ONCE: number(1, 100, 'TRANSFERS_AT_ONCE=4'),
   CONNECTIONS_PER_ACCOUNT: number(1, 32, 'CONNECTIONS_PER_ACCOUNT=4'),
   EXPORT_DAYS: number(1, 365, 'EXPORT_DAYS=7'),
-  /** After its end, a transfer and all that is known of it are kept so long. */
+  /** How long a transfer, and everything known about it, is kept after its end. */
   RETENTION_DAYS: number(1, 3650, 'RETENTION_DAYS=30'),
-  /** Settings whose address may be away from this machine and without TLS. */
+  /** Settings whose address may be remote and without TLS. */
   ALLOW_CLEAR_TEXT: v.pipe(
     v.string(),
     v.transform((text) => text.split(',').map((name) => name.trim().toUpperCase())),
@@ -130,7 +130,7 @@ export const VARIABLES = {
     fault({ fault: 'must be trace, debug, info, warn, error or silent.', example: 'LOG_LEVEL=info' }),
   ),
   PROXIES: number(0, 10, 'PROXIES=1'),
-  /** Name servers to ask instead of the system's. */
+  /** Name servers to use instead of the system's. */
   DNS_SERVERS: list(
     (entry) =>
       /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])(:\d{1,5})?$/.test(entry) && URL.parse(`http://${entry}`) !== null,
@@ -166,7 +166,7 @@ function providerVariables<const P extends Uppercase<OauthProvider>>(provider: P
 type Variables = typeof VARIABLES;
 export type Values = { [Name in keyof Variables]?: v.InferOutput<Variables[Name]> };
 
-/** Those that hold a secret, which a file may hold instead (`SECRET_KEY_FILE`). */
+/** The settings that hold a secret, which can also come from a file (`SECRET_KEY_FILE`). */
 export const SECRET_SETTINGS = [
   'SECRET_KEY',
   'FORMER_SECRET_KEYS',
@@ -181,7 +181,7 @@ export const SECRET_SETTINGS = [
   'AOL_CLIENT_SECRET',
 ] as const satisfies readonly (keyof Variables)[];
 
-/** Those that a file may hold. */
+/** The settings that can come from a file. */
 export const FILE_SETTINGS = [...SECRET_SETTINGS, 'TRUSTED_MAIL_CERTIFICATES'] as const;
 
 /** The names of every variable, for `.env` readers and documentation. */
