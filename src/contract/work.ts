@@ -6,8 +6,8 @@ import * as v from 'valibot';
  * token, salted with part and counter (two 32-bit integers, big-endian), are below 2^32 / `tries`.
  *
  * PBKDF2, because browsers run it natively, off the main thread: a phone's browser is about as fast at it as any other
- * program on such a core. Several parts, because their sum varies less than a single hit would: the longest of a hundred
- * solutions takes 1.7 times the mean.
+ * program on such a core. Several parts, because their sum varies less than a single hit would: the longest of a
+ * hundred solutions takes 1.7 times the mean.
  */
 export const WORK = { parts: 16, iterations: 1000, hash: 'SHA-512', bits: 32 } as const;
 

@@ -20,9 +20,9 @@ const PUBLIC_MAIL = /^(gmail|googlemail|outlook|hotmail|live|yahoo|ymail|aol|icl
 const NOT_THERE = /(^|\.)no-such[^.]*(\.|$)/;
 
 /**
- * A name server over UDP (RFC 1035) for the sandbox's names. Every name under `.example` resolves to the loopback address
- * and accepts mail, except names with a label that begins with `no-such`. So do the best-known mail domains. All other
- * names are NXDOMAIN.
+ * A name server over UDP (RFC 1035) for the sandbox's names. Every name under `.example` resolves to the loopback
+ * address and accepts mail, except names with a label that begins with `no-such`. So do the best-known mail domains.
+ * All other names are NXDOMAIN.
  */
 export async function startDnsServer({ port, imapPorts }: DnsOptions): Promise<DnsServer> {
   const socket = await bind(port).catch(() => bind(0));

@@ -122,9 +122,9 @@ export const ExportFile = v.object({
 export type ExportFile = v.InferOutput<typeof ExportFile>;
 
 /**
- * The daily transfer of new mail. It is on while `next` is present, and runs until `until`; otherwise it can be switched
- * on, and would run until then. `ended` says why it switched itself off: a mailbox refused the sign-in, or several runs
- * in a row `failed`. Absent where it can't be switched on. Times are ISO 8601.
+ * The daily transfer of new mail. It is on while `next` is present, and runs until `until`; otherwise it can be
+ * switched on, and would run until then. `ended` says why it switched itself off: a mailbox refused the sign-in, or
+ * several runs in a row `failed`. Absent where it can't be switched on. Times are ISO 8601.
  */
 const Daily = v.object({
   until: v.string(),
