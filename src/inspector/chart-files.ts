@@ -6,13 +6,13 @@ import { layOutOverview, layOutPage } from './layout.ts';
 
 const HEAD = `# The chart of the wizard
 
-Made from \`machines/wizard.machine.ts\` by \`npm run chart\`; a test fails when it is out of date.
-A dot marks where a region begins, a dashed frame holds regions that run beside each other, blue waits for an answer, red
-makes way for the "unavailable" page, and a rounded arrow leads to another page.
-Besides the ways that are drawn, each page can be asked for by its address: how it is entered then stands in \`machines/wizard.visits.ts\`.
+Generated from \`machines/wizard.machine.ts\` by \`npm run chart\`; a test fails when it is out of date.
+A dot marks the initial state of a region, a dashed frame holds parallel regions, blue states wait for an answer, red ones
+make way for the "unavailable" page, and a rounded arrow leads to another page.
+In addition to the transitions drawn here, each page can be entered by its address; \`machines/wizard.visits.ts\` says how.
 `;
 
-/** The files of the folder \`machines/chart\`, by their names: the overview, a chart for each page with states inside, a page that shows them. */
+/** The files of `machines/chart`, by name: the overview, a chart for each page with states inside, and a README. */
 export async function chartFiles(): Promise<ReadonlyMap<string, string>> {
   const chart = chartOf(wizardMachine);
   const files = new Map<string, string>();

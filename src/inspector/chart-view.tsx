@@ -5,11 +5,11 @@ import { around, FIT, fitted, moved, towards, type View, zoomed } from './view.t
 
 type Props = {
   readonly drawing: Drawing;
-  /** The paths of the states that the wizard is in. */
+  /** The paths of the active states. */
   readonly lit: ReadonlySet<string>;
-  /** The paths that a search has found. */
+  /** The paths of the states that the search has found. */
   readonly found?: ReadonlySet<string>;
-  /** A state is brought into view whenever this changes. */
+  /** The state to bring into view whenever this changes. */
   readonly focus?: string | undefined;
   readonly onOpen: (path: string) => void;
   readonly onFollow: (path: string) => void;
@@ -19,7 +19,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 const STEP = 60;
 const ZOOM = 1.25;
 
-/** The chart, to be zoomed with the wheel, moved by dragging, or both by the keyboard: arrows, +, - and 0. */
+/** The chart. It is zoomed with the wheel, panned by dragging, and both with the keys: arrows, +, - and 0. */
 export function ChartView({ drawing, lit, found = NOTHING, focus, onOpen, onFollow }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const [view, setView] = useState<View>(FIT);
@@ -47,7 +47,7 @@ export function ChartView({ drawing, lit, found = NOTHING, focus, onOpen, onFoll
   useEffect(() => {
     const element = frame.current;
     if (element === null) return;
-    // React listens to the wheel passively, so that the page would scroll as well.
+    // React's wheel listeners are passive, so the page would scroll as well.
     const turn = (event: WheelEvent) => {
       event.preventDefault();
       const { left, top } = element.getBoundingClientRect();
@@ -103,7 +103,7 @@ export function ChartView({ drawing, lit, found = NOTHING, focus, onOpen, onFoll
         <svg className="chart-drawing" aria-hidden="true">
           <g
             transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}
-            // What is drawn is escaped there.
+            // `drawn` has escaped the text.
             dangerouslySetInnerHTML={inside}
           />
         </svg>

@@ -2,18 +2,18 @@ import { and, type AnyStateMachine, type AnyStateNode, type AnyTransitionDefinit
 import { DELAYS } from '../../machines/wizard.delays.ts';
 
 export type ChartState = {
-  /** Such as `home.page.resting`; the root's is `''`. */
+  /** For example `home.page.resting`; `''` for the root. */
   readonly path: string;
   readonly name: string;
   readonly kind: 'leaf' | 'compound' | 'parallel';
-  /** Its region begins here. */
+  /** Whether it is the initial state of its region. */
   readonly initial: boolean;
   readonly tags: readonly string[];
   readonly invokes: readonly string[];
   readonly states: readonly ChartState[];
 };
 
-/** One transition, in words. `to` is empty when the state is not left. */
+/** One transition, in words. `to` is empty if it doesn't leave the state. */
 export type Way = {
   readonly from: string;
   readonly to: readonly string[];
@@ -24,10 +24,10 @@ export type Way = {
 
 export type Chart = { readonly root: ChartState; readonly ways: readonly Way[] };
 
-/** The event of a way that is taken as soon as it can be. */
+/** Stands for the event of an eventless transition. */
 export const AT_ONCE = 'at once';
 
-/** The machine as it is drawn: its states, and every transition with the words that the machine has for it. */
+/** The machine as it is drawn: its states, and every transition in the machine's own words. */
 export function chartOf(machine: AnyStateMachine): Chart {
   const ways: Way[] = [];
   const read = (node: AnyStateNode): ChartState => {
@@ -51,7 +51,7 @@ export function pageIn(path: string): string {
   return path.split('.')[0] ?? '';
 }
 
-/** All states of a chart, each before those inside. */
+/** All states of a chart, each one before its children. */
 export function statesIn(state: ChartState): ChartState[] {
   return [state, ...state.states.flatMap(statesIn)];
 }
@@ -71,7 +71,7 @@ function wayOf(node: AnyStateNode, definition: AnyTransitionDefinition): Way {
   };
 }
 
-/** XState's own events in words: a time that passes, an answer, a failure. */
+/** XState's own events in words: a delay, an answer, a failure. */
 export function eventWords(node: AnyStateNode, eventType: string): string {
   if (eventType === '') return AT_ONCE;
   const after = node.after.find((candidate) => candidate.eventType === eventType);
@@ -100,7 +100,7 @@ function nameOf(thing: unknown): string {
   return typeof thing === 'function' ? thing.name : '';
 }
 
-/** What a built guard is known by: a build for the browser takes the functions' names away. */
+/** Identifies built-in guards by their `check`, because minification removes the functions' names. */
 const checks = Object.fromEntries(
   Object.entries({ and: and([]), not: not(() => true), stateIn: stateIn('') }).map(([name, guard]) => [
     name,
@@ -110,7 +110,7 @@ const checks = Object.fromEntries(
 
 type Built = { readonly check: unknown; readonly guards?: readonly unknown[]; readonly stateValue?: unknown };
 
-/** A guard in words, with the parts of what `and`, `or`, `not` and `stateIn` built. */
+/** A guard in words, including the operands of `and`, `or`, `not` and `stateIn`. */
 function guardWords(guard: unknown): string {
   if (typeof guard === 'function' && 'check' in guard) {
     const { guards = [], stateValue } = guard as unknown as Built;
@@ -123,7 +123,7 @@ function guardWords(guard: unknown): string {
   return nameOf(guard);
 }
 
-/** The codes that `failedWith` was given stand in what its parameters come to, whatever the error is. */
+/** The codes that were passed to `failedWith`: its `params` return them whatever the error. */
 function codesOf(guard: unknown): readonly string[] {
   const { params } = guard as { readonly params: (_: { event: { error: unknown } }) => { codes: readonly string[] } };
   return params({ event: { error: undefined } }).codes;

@@ -3,11 +3,11 @@ import { changesBetween } from './recording.ts';
 
 type Props = {
   readonly context: Readonly<Record<string, unknown>>;
-  /** The context of the moment before. */
+  /** The context at the previous moment. */
   readonly before: Readonly<Record<string, unknown>>;
 };
 
-/** What the wizard knows; what has just changed is marked, with what it was. */
+/** The wizard's context; changes are highlighted, with the previous value. */
 export function ContextTree({ context, before }: Props) {
   const [all, setAll] = useState(false);
   const changed = changesBetween(before, context);

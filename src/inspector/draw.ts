@@ -2,12 +2,12 @@ import { type Drawing, type Exit, labelLines, type Box, type Line, TEXT } from '
 
 const ARROW = 7;
 
-/** A drawing as the inside of an SVG. States and exits carry `data-state` and `data-to`, by which a viewer lights and opens them. */
+/** A drawing as the contents of an SVG. `data-state` and `data-to` let the viewer highlight states and open exits. */
 export function drawn({ boxes, exits, lines }: Drawing): string {
   return [...boxes.map(box), ...lines.map(line), ...exits.map(exit), ...lines.map(label)].join('\n');
 }
 
-/** A drawing as a file of its own, light or dark as its reader prefers. */
+/** A drawing as a standalone file, light or dark as its reader prefers. */
 export function asSvgFile(drawing: Drawing, title: string): string {
   const [width, height] = [Math.ceil(drawing.width), Math.ceil(drawing.height)];
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escaped(title)}">

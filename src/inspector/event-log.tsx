@@ -3,9 +3,9 @@ import { type Entry, isTick } from './recording.ts';
 
 type Props = {
   readonly entries: readonly Entry[];
-  /** The entry that led to the moment that is looked at. */
+  /** The entry that led to the displayed moment. */
   readonly current: number;
-  /** Whether the ticks of the countdown are left out. */
+  /** Whether the ticks of the countdown are hidden. */
   readonly quiet: boolean;
   readonly onQuiet: (quiet: boolean) => void;
   readonly onPick: (entry: number) => void;

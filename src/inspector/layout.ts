@@ -1,12 +1,12 @@
 import elkBundle, { type ElkExtendedEdge, type ElkNode } from 'elkjs/lib/elk.bundled.js';
 import { AT_ONCE, type Chart, type ChartState, pageIn, statesIn, type Way } from './chart.ts';
 
-/** Lengths in px; the origin is the drawing's upper left corner. */
+/** In px, from the drawing's upper left corner. */
 type Place = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
 type Point = { readonly x: number; readonly y: number };
 
 export type Box = Place & { readonly state: ChartState; readonly rows: readonly string[] };
-/** Where a way leaves the page: it names the state that it leads to. */
+/** A box for a transition that leaves the page; it names the target state. */
 export type Exit = Place & { readonly to: string };
 export type Line = {
   readonly from: string;
@@ -48,7 +48,7 @@ const OPTIONS = {
   'elk.padding': '[top=12,left=12,bottom=12,right=12]',
 };
 
-/** One page: its states inside each other, the ways between them, and an exit for each way that leaves it. */
+/** One page: its nested states, the transitions between them, and an exit for each transition that leaves the page. */
 export async function layOutPage(chart: Chart, page: string): Promise<Drawing> {
   const root = chart.root.states.find(({ path }) => path === page);
   if (root === undefined) throw new Error(`The machine has no page ${page}.`);
@@ -68,7 +68,7 @@ export async function layOutPage(chart: Chart, page: string): Promise<Drawing> {
   );
 }
 
-/** All pages, and the ways between them. */
+/** All pages, and the transitions between them. */
 export async function layOutOverview(chart: Chart): Promise<Drawing> {
   const flat = chart.root.states.map((page) => ({ ...page, states: [] }));
   const lines = linesBetweenPages(chart);
@@ -88,7 +88,7 @@ function linesBetweenPages(chart: Chart): Joined[] {
   return joined(ways, (to) => to).filter(({ from, to }) => from !== to);
 }
 
-/** Between pages an event says enough; what is decided at once is said by its guard. */
+/** Between pages, the event is label enough; an eventless transition is labeled with its guard. */
 function wordsOf(event: string, guard: string | undefined): string {
   if (event !== AT_ONCE) return event;
   return guard === undefined ? 'else' : `if ${guard}`;
@@ -96,7 +96,7 @@ function wordsOf(event: string, guard: string | undefined): string {
 
 type Joined = { readonly from: string; readonly to: string; readonly exit: boolean; readonly words: Words[] };
 
-/** One line for all ways from one state to another. `within` answers `null` for what lies outside of the drawing. */
+/** One line for all transitions from one state to another. `within` returns `null` for states outside the drawing. */
 function joined(ways: readonly Way[], within: (to: string) => string | null): Joined[] {
   const lines = new Map<string, Joined>();
   for (const { from, to, event, guard } of ways)
@@ -144,13 +144,13 @@ function placeOf({ x = 0, y = 0, width = 0, height = 0 }: Partial<Place> = {}): 
 }
 
 function lineOf(edge: ElkExtendedEdge, joined: Joined | undefined): Line {
-  if (joined === undefined) throw new Error('The layout has another line than it was given.');
+  if (joined === undefined) throw new Error('The layout returned a line that it was not given.');
   const [section] = edge.sections ?? [];
   const points = section === undefined ? [] : [section.startPoint, ...(section.bendPoints ?? []), section.endPoint];
   return { from: joined.from, to: joined.to, words: joined.words, points, label: placeOf(edge.labels?.[0]) };
 }
 
-/** What a state does and listens to without being left, a row each. */
+/** A row for each call that a state invokes, and for each event that it handles without being left. */
 function rowsOf({ invokes, path }: ChartState, stays: Stays): string[] {
   return [...invokes.map((call) => `calls: ${call}`), ...(stays.get(path) ?? []).map(stayWords)].flatMap((row) =>
     wrapped(row, GUARD_LETTERS),
@@ -207,7 +207,7 @@ function edgeOf({ from, to, exit, words }: Joined, index: number): ElkExtendedEd
   };
 }
 
-/** The lines of a label: each event, and under it the guards that it asks. */
+/** The lines of a label: each event, and below it its guards. */
 export function labelLines(words: readonly Words[]): { readonly text: string; readonly strong: boolean }[] {
   return words.flatMap(({ event, guards }) => [
     ...wrapped(event, GUARD_LETTERS).map((text) => ({ text, strong: true })),
@@ -225,7 +225,7 @@ function wrapped(text: string, letters: number): string[] {
   return lines;
 }
 
-/** The whole machine: every page as it is drawn by itself, placed as in the overview, and the ways between them. */
+/** The whole machine: every page as drawn by itself, placed as in the overview, and the transitions between them. */
 export async function layOutWhole(chart: Chart): Promise<Drawing> {
   const pages = new Map<string, Drawing>();
   for (const { path } of chart.root.states) pages.set(path, await layOutPage(chart, path));

@@ -1,18 +1,18 @@
 import type { StatelyInspectionEvent } from '@statelyai/inspect';
 
 /**
- * The line between the portal and the viewer. A channel of the browser's own, as the window that a portal opens loses its
- * opener when the portal leaves for a sign-in elsewhere; so the viewer stays and sees the page that comes back.
+ * The broadcast channel between the portal and the viewer. A window that the portal opens would lose its opener when
+ * the portal navigates to a sign-in elsewhere; over the channel, the viewer also hears the page that comes back.
  */
 const CHANNEL = 'wizard-inspector';
 const HELLO = { type: '@statelyai.connected' };
-/** What a viewer that comes late can still be told. */
+/** How many events are kept for a viewer that connects late. */
 const KEPT = 2_000;
 
-/** What goes over the channel: `number` counts what the page, known by a number of its own, has said. */
+/** A message on the channel. `page` identifies the page at random; `number` counts its messages. */
 type Said = { readonly page: number; readonly number: number; readonly event: StatelyInspectionEvent };
 
-/** The portal's end: keeps what was said, and says all of it to each viewer that announces itself. */
+/** The portal's end: keeps events, and replays all of them for each viewer that announces itself. */
 export function openPortalEnd(): (event: StatelyInspectionEvent) => void {
   const { channel, say } = openChannel();
   const kept: Said[] = [];
@@ -29,10 +29,10 @@ export function openPortalEnd(): (event: StatelyInspectionEvent) => void {
   };
 }
 
-/** The viewer's end. It hears the channel, and the window that opened it or holds it, as Stately's own viewer would. */
+/** The viewer's end. It listens to the channel and, as Stately's viewer does, to its opener or parent window. */
 export function openViewerEnd(hear: (event: StatelyInspectionEvent) => void): void {
   const { channel, say } = openChannel();
-  // What was said before another viewer, or this one, announced itself is said again.
+  // The portal replays its events whenever a viewer announces itself; this skips those already heard.
   const heard = new Map<number, number>();
   channel.addEventListener('message', ({ data }) => {
     if (!isSaid(data) || data.number <= (heard.get(data.page) ?? 0)) return;
@@ -42,7 +42,7 @@ export function openViewerEnd(hear: (event: StatelyInspectionEvent) => void): vo
   addEventListener('message', ({ data, origin }) => {
     if (origin === location.origin && isInspection(data)) hear(data);
   });
-  // A window that is still loading is not heard by the adapter, which learns of it by its load event.
+  // The adapter ignores a window until its load event.
   const announce = () => {
     say(HELLO);
     const host = (opener as Window | null) ?? (parent === window ? null : parent);
@@ -54,7 +54,7 @@ export function openViewerEnd(hear: (event: StatelyInspectionEvent) => void): vo
 
 function openChannel() {
   const channel = new BroadcastChannel(CHANNEL);
-  // A channel reaches its own origin only, and takes no target.
+  // A BroadcastChannel is limited to its origin, and takes no target.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   const say = (message: unknown) => channel.postMessage(message);
   return { channel, say };

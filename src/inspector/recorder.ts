@@ -10,7 +10,7 @@ export type Recorder = {
   readonly subscribe: (look: () => void) => () => void;
 };
 
-/** Keeps the recording of a machine while it is heard. Its calls are named as the machine names them. */
+/** Records a machine from its inspection events, naming calls as the machine does. */
 export function createRecorder(machine: AnyStateMachine): Recorder {
   const names = namesOf(machine);
   const watchers = new Set<() => void>();
@@ -21,7 +21,7 @@ export function createRecorder(machine: AnyStateMachine): Recorder {
   };
   return {
     hear: (message) => become(heard(recording, message, names)),
-    // The wizard that runs stays known, so that what it does next is heard.
+    // Keeps the session of the running wizard, so that its next events are still recorded.
     forget: () => become({ ...recording, entries: [], moments: recording.moments.slice(-1).map(first) }),
     now: () => recording,
     subscribe: (look) => {
@@ -33,7 +33,7 @@ export function createRecorder(machine: AnyStateMachine): Recorder {
 
 const first = (moment: Recording['moments'][number]) => ({ ...moment, entry: -1 });
 
-/** What the machine calls the things that XState has names of its own for. */
+/** The machine's names for calls and events that XState has generated names for. */
 function namesOf(machine: AnyStateMachine): Names {
   const calls = new Map<string, string>();
   const events = new Map<string, string>();

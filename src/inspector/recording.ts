@@ -1,7 +1,7 @@
 import type { StatelyInspectionEvent } from '@statelyai/inspect';
 import type { StateValue } from 'xstate';
 
-/** One thing that happened: an event that the wizard took, or a call that it made. */
+/** Something that happened: an event that the wizard received, or a call that it made. */
 export type Entry = {
   readonly number: number;
   /** ms since 1970. */
@@ -11,17 +11,17 @@ export type Entry = {
   readonly payload: unknown;
 };
 
-/** The wizard as it stood after an entry. */
+/** The state of the wizard after an entry. */
 export type Moment = {
   readonly entry: number;
   readonly active: ReadonlySet<string>;
   readonly context: Readonly<Record<string, unknown>>;
 };
 
-/** What the machine calls its calls and events. */
+/** The machine's names for its calls and events. */
 export type Names = { readonly callOf: (id: string) => string; readonly eventOf: (type: string) => string };
 
-/** All that was heard so far. `wizards` are the sessions of the wizard itself, `calls` what its other actors are called. */
+/** Everything heard so far. `wizards` are the wizard's own sessions, `calls` the names of its other actors by session. */
 export type Recording = {
   readonly entries: readonly Entry[];
   readonly moments: readonly Moment[];
@@ -31,14 +31,14 @@ export type Recording = {
 
 export const NOTHING_HEARD: Recording = { entries: [], moments: [], wizards: new Set(), calls: new Map() };
 
-/** The recording with one more message of `@statelyai/inspect` heard. A call is known by the id of its invocation, an event by its type. */
+/** Adds a message from `@statelyai/inspect` to a recording. `callOf` takes an invocation's ID, `eventOf` an event's type. */
 export function heard(recording: Recording, message: StatelyInspectionEvent, { callOf, eventOf }: Names): Recording {
   const { wizards, calls } = recording;
   const time = Number(message.createdAt);
   const { sessionId } = message;
   switch (message.type) {
     case '@xstate.actor': {
-      // Every load of the page counts its sessions from the start again.
+      // Session IDs start over whenever the page is loaded.
       if (message.parentId === undefined)
         return written(
           { ...recording, wizards: new Set([sessionId]), calls: new Map() },
@@ -75,7 +75,7 @@ function kindOf(type: string): Entry['kind'] {
   return /^xstate\.(?:done|error)\.actor\./.test(type) ? 'answer' : 'event';
 }
 
-/** The paths of all states that a value is in, with those around them. */
+/** The paths of all active states, including their ancestors. */
 export function activeIn(value: StateValue): Set<string> {
   const paths = new Set<string>();
   const add = (inner: StateValue, path: string) => {
@@ -89,12 +89,12 @@ export function activeIn(value: StateValue): Set<string> {
   return paths;
 }
 
-/** Whether an entry is but the countdown of Home, which comes every second. */
+/** Whether an entry is just a tick of Home's countdown, which comes every second. */
 export function isTick(entry: Entry | undefined): boolean {
   return entry?.words.startsWith('after countdown tick') ?? false;
 }
 
-/** Of the leaves that are active at a moment, the one that was entered last. */
+/** The leaf that was entered last among those active at a moment. */
 export function newestLeaf(
   moments: readonly Moment[],
   at: number,
@@ -111,7 +111,7 @@ export function newestLeaf(
   return undefined;
 }
 
-/** The keys, each with those that it is inside of, under which two values differ: such as `typed.email`. */
+/** The key paths at which two values differ, for example `typed.email`. */
 export function changesBetween(before: unknown, after: unknown, path = ''): string[] {
   if (Object.is(before, after)) return [];
   if (!isRecord(before) || !isRecord(after)) return JSON.stringify(before) === JSON.stringify(after) ? [] : [path];

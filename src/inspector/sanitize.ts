@@ -2,8 +2,8 @@ const SECRET = /password|token|jwt|hash|secret/i;
 const HIDDEN = '(hidden)';
 
 /**
- * The same value without what nobody may read: passwords, tokens, hashes, and the signature of a signed address. Empty text
- * and `null` stay, so that one sees whether there is something.
+ * The same value with secrets redacted: passwords, tokens, hashes, and the signatures of signed addresses. Empty text
+ * and `null` stay, to show whether there is a value.
  */
 export function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);

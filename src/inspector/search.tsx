@@ -8,7 +8,7 @@ type Props = {
   readonly onOpen: (path: string) => void;
 };
 
-/** Finds states by their names, calls, events, guards and actions. The key / leads to it. */
+/** Finds states by their names, calls, events, guards and actions. The / key focuses it. */
 export function Search({ text, found, onSearch, onOpen }: Props) {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {

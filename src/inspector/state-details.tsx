@@ -7,7 +7,7 @@ type Props = {
   readonly onClose: () => void;
 };
 
-/** One state in words: what it calls, which ways lead out of it and into it. */
+/** One state in words: its calls, and the transitions out of it and into it. */
 export function StateDetails({ chart, path, onOpen, onClose }: Props) {
   const state = statesIn(chart.root).find((one) => one.path === path);
   if (state === undefined) return null;

@@ -9,7 +9,7 @@ type Props = {
   readonly onLive: () => void;
 };
 
-/** Goes back to any moment that was recorded. The keys ← and → go by one. */
+/** Goes to any recorded moment. The ← and → keys step by one. */
 export function Timeline({ moments, entries, at, live, onGo, onLive }: Props) {
   const last = moments.length - 1;
   const entry = entries[moments[at]?.entry ?? -1];

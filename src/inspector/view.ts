@@ -1,6 +1,6 @@
 import type { Box } from './layout.ts';
 
-/** How a drawing is looked at: a point of it is at `(x, y) + scale * point`, in px of the frame. */
+/** The viewport: a point of the drawing is displayed at `(x, y) + scale * point`, in px of the frame. */
 export type View = { readonly x: number; readonly y: number; readonly scale: number };
 type Size = { readonly width: number; readonly height: number };
 
@@ -8,7 +8,7 @@ export const FIT: View = { x: 0, y: 0, scale: 1 };
 const MARGIN = 16;
 const SCALES = { least: 0.05, most: 4, asDrawn: 1, read: 0.9, stillRead: 0.6 } as const;
 
-/** All of the drawing, in the middle, never larger than it was drawn. */
+/** The whole drawing, centered, never enlarged. */
 export function fitted(drawing: Size, frame: Size): View {
   const scale = clamped(
     Math.min((frame.width - 2 * MARGIN) / drawing.width, (frame.height - 2 * MARGIN) / drawing.height, SCALES.asDrawn),
@@ -20,13 +20,13 @@ export function fitted(drawing: Size, frame: Size): View {
   };
 }
 
-/** A box in the middle, at a scale at which it can be read; all of the drawing where it is small enough. */
+/** Centers a box at a readable scale; shows the whole drawing if it is small enough. */
 export function around(box: Box, drawing: Size, frame: Size): View {
   const all = fitted(drawing, frame);
   return all.scale >= SCALES.stillRead ? all : centred(box, frame, SCALES.read);
 }
 
-/** A box in the middle, unless it is in view already. */
+/** Centers a box, unless it is already in view. */
 export function towards(box: Box, frame: Size, before: View): View {
   const [left, top] = [before.x + before.scale * box.x, before.y + before.scale * box.y];
   const inView =
@@ -45,7 +45,7 @@ export function moved({ x, y, scale }: View, right: number, down: number): View 
   return { x: x + right, y: y + down, scale };
 }
 
-/** Larger or smaller, with the point of the frame `at` staying where it is. */
+/** Zooms around the point `at` of the frame. */
 export function zoomed({ x, y, scale }: View, factor: number, at: { readonly x: number; readonly y: number }): View {
   const next = clamped(scale * factor);
   return { scale: next, x: at.x - ((at.x - x) * next) / scale, y: at.y - ((at.y - y) * next) / scale };

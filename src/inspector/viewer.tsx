@@ -12,7 +12,7 @@ import { Timeline } from './timeline.tsx';
 
 type Props = { readonly chart: Chart; readonly recorder: Recorder };
 
-/** What of the machine is drawn: the page that the visitor is on, one that was picked, or all of it. */
+/** Which part of the machine is drawn: the page that the visitor is on, one that was picked, or all of it. */
 const FOLLOW = '';
 const WHOLE = '*';
 const NOWHERE: ReadonlySet<string> = new Set();
@@ -25,7 +25,7 @@ export function Viewer({ chart, recorder }: Props) {
     () => (quiet ? recording.moments.filter(({ entry }) => !isTick(entries[entry])) : recording.moments),
     [recording.moments, entries, quiet],
   );
-  // The moment that is looked at; `null` is the newest, whatever comes.
+  // The displayed moment; `null` always follows the newest.
   const [past, setPast] = useState<number | null>(null);
   const [shown, setShown] = useState(FOLLOW);
   const [opened, setOpened] = useState<string | null>(null);
@@ -113,7 +113,7 @@ export function Viewer({ chart, recorder }: Props) {
 
 const drawings = new Map<string, Promise<Drawing>>();
 
-/** The drawing of a part; `null` until it is laid out. Each is laid out once. */
+/** The drawing of a part; `null` until it has been laid out, which happens once for each part. */
 function useDrawing(chart: Chart, part: string): Drawing | null {
   const [done, setDone] = useState<{ readonly part: string; readonly drawing: Drawing } | null>(null);
   useEffect(() => {
@@ -128,7 +128,7 @@ function useDrawing(chart: Chart, part: string): Drawing | null {
   return done?.part === part ? done.drawing : null;
 }
 
-/** The states whose name, calls, or ways out have the words that are looked for. */
+/** The states whose name, calls or outgoing transitions contain the words. */
 function matching(states: readonly ChartState[], chart: Chart, search: string): ChartState[] {
   const words = search.trim().toLowerCase();
   if (words === '') return [];
@@ -145,7 +145,7 @@ function matching(states: readonly ChartState[], chart: Chart, search: string): 
   return states.filter((state) => said(state).includes(words));
 }
 
-/** Keys that work everywhere but where something is typed or moved by them. */
+/** Keyboard shortcuts, except where keys type or move something. */
 function useKeys(keys: Readonly<Record<string, () => void>>): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
