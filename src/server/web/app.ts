@@ -23,12 +23,12 @@ import type { Visit } from './visit.ts';
 import type { SecurityEvent } from '../security-log.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';
 
-/** The longest that a call may take; what is behind it (mail servers, providers) has shorter limits of its own. */
+/** The longest that a call may take. The mail servers and providers behind it have shorter timeouts of their own. */
 export const CALL_WITHIN_MS = 30_000;
-/** A restart of the database takes about so long. */
+/** About as long as the database takes to restart. */
 const DATABASE_RETRY_SECONDS = 15;
 
-/** The server's whole HTTP side. `portal` is what {@link readPortalFiles} read; without it only the calls are served. */
+/** The whole HTTP application. `portal` comes from {@link readPortalFiles}; without it, only the calls are served. */
 export function createApp(web: Web, portal: PortalFiles = new Map(), stopping?: AbortSignal): Hono {
   const { settings, database, log } = web;
   const app = new Hono();
@@ -67,7 +67,7 @@ export function createApp(web: Web, portal: PortalFiles = new Map(), stopping?: 
     await next();
     c.res.headers.set('Cache-Control', 'no-store');
   });
-  // Before the check for maintenance, which answers in JSON.
+  // Must come before the maintenance check, which answers in JSON.
   oauthRoutes(app, web);
   app.use('/api/*', maintenance(settings));
   for (const route of calls) serveCall(app, route, web);
@@ -124,7 +124,7 @@ async function readJson(c: Context): Promise<unknown> {
   }
 }
 
-/** Whether the error is that the client went away before its whole body was there, or what it waits for. */
+/** Whether the error means that the client disconnected before sending its whole body or getting its answer. */
 function isBrokenOff(c: Context, error: unknown): boolean {
   const { incoming } = c.env as HttpBindings;
   const isAborted = c.req.raw.signal.aborted && error instanceof Error && error.name === 'AbortError';
@@ -152,7 +152,7 @@ function refuse(c: Context, refusal: Refusal, settings: Settings): Response {
   return c.html(refusalPage(refusal, settings), refusal.status, { 'Content-Security-Policy': REFUSAL_PAGE_POLICY });
 }
 
-/** What a refusal says of who asks; `null` where the portal itself, or a subscriber's slip, causes it. */
+/** The security event for a refusal; `null` if the portal itself, or a subscriber's mistake, can cause it. */
 function securityEventOf({ status, code }: Refusal): SecurityEvent | null {
   if (status === 429) return 'call refused: too many';
   if (status === 403) return 'call refused: from another site';
@@ -160,12 +160,12 @@ function securityEventOf({ status, code }: Refusal): SecurityEvent | null {
   return [400, 405, 413, 415].includes(status) && code === 'GENERAL_ERROR' ? 'call refused: malformed' : null;
 }
 
-/** Paths from outside are not logged: whoever asks can write anything into one. */
+/** The path, for the log. Unknown paths are replaced by their route, because clients can put anything into one. */
 function knownPath(c: Context): string {
   return calls.some(({ call }) => call.path === c.req.path) ? c.req.path : c.req.routePath;
 }
 
-/** What is asked for at one address and is no call that is answered in JSON. */
+/** Routes with a fixed path that are not in `calls`, because they don't answer in JSON. */
 const OTHERS = [statusStream, { method: 'GET', path: RECEIPT }] as const;
 
 function methodsOf(path: string): string[] {
@@ -184,8 +184,8 @@ function notFound(): Refusal {
 const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * The same page under PUBLIC_URL, when it was asked for by another name of this machine: cookies and session storage
- * belong to one name, and the way back from a provider leads to PUBLIC_URL.
+ * The same page at PUBLIC_URL, if it was requested by another name of this machine: cookies and session storage belong
+ * to one origin, and providers redirect back to PUBLIC_URL.
  */
 function otherLoopbackName(c: Context, publicUrl: string): string | null {
   const asked = URL.parse(c.req.url);

@@ -11,23 +11,23 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 
 /**
- * How many requests may wait for their answers on one connection before it is closed. Browsers and proxies send one
- * after another.
+ * How many pipelined requests may await their answers before the connection is closed. Browsers and proxies don't
+ * pipeline.
  */
 export const UNANSWERED_PER_SOCKET = 8;
-/** How long a connection may be silent. A call is answered within less, and a status stream says something. */
+/** How long a connection may be idle. Calls are answered sooner, and status streams send heartbeats. */
 export const STANDS_STILL_MS = 60_000;
-/** How long a download may rest, as with a bucket. */
+/** How long a download may pause, the same as for one from a bucket. */
 export const DOWNLOAD_RESTS_MS = 600_000;
 
 const SLOW_LOOKED_FOR_EVERY_MS = 2000;
 
-/** By connection, how many requests have no whole answer yet. */
+/** The number of requests without a complete answer, by connection. */
 const unanswered = new WeakMap<Socket, number>();
 
 /**
- * What Node makes of the head of a request. One too many looks like an upgrade that nobody takes: Node reads nothing
- * that lies behind it, and closes the connection.
+ * The class that Node instantiates for each request. A request over the limit poses as an upgrade that nobody handles:
+ * Node then reads nothing more and closes the connection.
  */
 class BoundedRequest extends IncomingMessage {
   readonly isTooMany: boolean;
@@ -38,7 +38,7 @@ class BoundedRequest extends IncomingMessage {
   }
 }
 
-/** Node makes one for each request, also for those that it answers itself. */
+/** Node creates one for each request, including those that it answers itself. */
 class CountedResponse<Request extends IncomingMessage> extends ServerResponse<Request> {
   constructor(...made: ConstructorParameters<typeof ServerResponse<Request>>) {
     super(...made);
@@ -50,8 +50,7 @@ class CountedResponse<Request extends IncomingMessage> extends ServerResponse<Re
 }
 
 /**
- * A server that closes a connection on which too many requests wait for their answers, or nothing has moved for too
- * long.
+ * A server that closes connections with too many pending requests, or on which nothing has moved for `standsStillMs`.
  */
 export function createBoundedServer(answer: RequestListener, standsStillMs = STANDS_STILL_MS): Server {
   const options: ServerOptions<typeof BoundedRequest, typeof CountedResponse> = {
@@ -65,7 +64,7 @@ export function createBoundedServer(answer: RequestListener, standsStillMs = STA
   return server;
 }
 
-/** Lets whoever reads this answer rest for {@link DOWNLOAD_RESTS_MS}. */
+/** Lets the client pause for up to {@link DOWNLOAD_RESTS_MS} while it reads this answer. */
 export function mayRest(c: Context): void {
   const { outgoing } = c.env as HttpBindings;
   outgoing.setTimeout(DOWNLOAD_RESTS_MS);

@@ -1,11 +1,11 @@
 import { isIP, SocketAddress } from 'node:net';
 
 /**
- * The network that a request comes from, as limits count it: an IPv4 address, or the /64 of an IPv6 address, which is
- * what one subscriber is given.
+ * The network that a request comes from, as limits count it: an IPv4 address, or the /64 of an IPv6 address, since that
+ * is what a provider assigns to one subscriber.
  * @param socketAddress the peer of the connection.
- * @param forwardedFor the header `X-Forwarded-For`; only its last entries, written by our own proxies, are believed.
- * @param proxies how many proxies of ours stand in front (`PROXIES`).
+ * @param forwardedFor the header `X-Forwarded-For`; only its last entries, from our own proxies, are trusted.
+ * @param proxies how many of our own proxies are in front of the server (`PROXIES`).
  */
 export function clientNetwork(
   socketAddress: string | undefined,
@@ -17,7 +17,7 @@ export function clientNetwork(
   return networkOf(address) ?? networkOf(socketAddress) ?? 'unknown';
 }
 
-/** The /24 or /48 around a network of {@link clientNetwork}: what one customer of a data centre easily has. */
+/** The /24 or /48 around a {@link clientNetwork}: a single customer of a data center easily has one. */
 export function widerNetwork(network: string): string {
   const end = network.includes(':')
     ? network.split(':').slice(0, 3).join(':')
@@ -25,7 +25,7 @@ export function widerNetwork(network: string): string {
   return `around ${end}`;
 }
 
-/** Some proxies write the port too: `192.0.2.1:443`, `[2001:db8::1]:443` (RFC 7239, section 6). */
+/** Some proxies include the port: `192.0.2.1:443`, `[2001:db8::1]:443` (RFC 7239, section 6). */
 function withoutPort(entry = ''): string {
   const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(entry) ?? [];
   return bracketed ?? plain ?? entry;

@@ -25,18 +25,18 @@ type Downloading = Pick<
 >;
 
 /**
- * How many downloads of one export may run: each takes some memory, and may rest. A download program uses some 16
- * connections.
+ * How many downloads of one export may run at a time: each takes some memory, and may pause. Download managers use some
+ * 16 connections.
  */
 export const DOWNLOADS_AT_ONCE = 20;
 const PLACE_RETRY_SECONDS = 30;
-/** Long enough for an operator to mend a disk. */
+/** Long enough for an operator to fix a disk. */
 const STORE_RETRY_SECONDS = 60;
 
-/** Who may manage the transfer, as the security log tells it. */
+/** Someone who may manage the transfer, as recorded in the security log. */
 type Asker = { readonly client: string; readonly transferId: string };
 
-/** Serves and deletes finished exports for who may manage their transfer. To be mounted before whatever answers all of `/api/`. */
+/** Serves and deletes exports for those who may manage their transfer. To be mounted before the catch-all for `/api/`. */
 export function mountExports(app: Hono, services: Downloading): void {
   const places = openPlaces();
   app.get(EXPORT_FILE, async (c) => {
@@ -54,7 +54,7 @@ export function mountExports(app: Hono, services: Downloading): void {
   });
 }
 
-/** @throws {Refusal} when there is no export at the address for who asks, and when they ask too often */
+/** @throws {Refusal} if the caller has no export at this address, or asks too often */
 async function ownExport(c: Context, services: Downloading): Promise<Asker & { exportName: string }> {
   const client = clientOf(c, services.settings);
   await services.limits.take('calls by a client', client);
@@ -70,8 +70,8 @@ async function ownExport(c: Context, services: Downloading): Promise<Asker & { e
 }
 
 /**
- * The same answer for a stranger, for a wrong address, and for files that have expired or were deleted. A browser that
- * has followed the link of an export, which nobody can guess, is led to the page of its transfer.
+ * The same answer for strangers, for wrong addresses, and for files that have expired or been deleted. A browser that
+ * has followed an export's link, which can't be guessed, is redirected to the page of its transfer.
  */
 function notThere(transferId?: string): Refusal {
   return new Refusal(
@@ -138,7 +138,7 @@ async function download(
   }
 }
 
-/** Checks the first piece before anything is answered. @throws {FileGoneError} when it is damaged */
+/** Checks the first piece before the answer is begun. @throws {FileGoneError} if it is damaged */
 async function begun(octets: AsyncGenerator<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const first = octets.next();
   await first.catch((error: unknown) => {
@@ -154,9 +154,9 @@ async function begun(octets: AsyncGenerator<Uint8Array>): Promise<AsyncIterable<
   };
 }
 
-/** How many downloads are under way of each export. */
+/** Counts the running downloads of each export. */
 type Places = {
-  /** Takes a place until the answer is over. @throws {Refusal} 429 when all are taken */
+  /** Takes a place until the answer is complete. @throws {Refusal} 429 if all are taken */
   take(c: Context, exportId: number): void;
 };
 
@@ -165,7 +165,7 @@ function openPlaces(): Places {
   return {
     take: (c, exportId) => {
       const { outgoing } = c.env as HttpBindings;
-      // It has closed, and would never give the place back.
+      // A response that has already closed would never give its place back.
       if (outgoing.destroyed) return;
       const before = taken.get(exportId) ?? 0;
       if (before >= DOWNLOADS_AT_ONCE)
@@ -191,7 +191,7 @@ type Conditions = {
   readonly range: OctetRange | 'unsatisfiable' | null;
 };
 
-/** RFC 9110 §13.2.2. A date in `If-Range` never fits: no `Last-Modified` was given out. */
+/** RFC 9110 §13.2.2. A date in `If-Range` never matches, because no answer has a `Last-Modified`. */
 function conditionsOf(c: Context, tag: string, size: number): Conditions {
   const match = c.req.header('if-match');
   const noneMatch = c.req.header('if-none-match');
@@ -204,7 +204,7 @@ function conditionsOf(c: Context, tag: string, size: number): Conditions {
   };
 }
 
-/** RFC 6266, with the fallback of its Appendix D for programs that know only ASCII. */
+/** A `Content-Disposition` (RFC 6266), with the ASCII fallback of its Appendix D. */
 export function dispositionOf(title: string): string {
   const fallback = title
     .normalize('NFKD')

@@ -6,7 +6,7 @@ import type { Settings } from '../../contract/settings.ts';
 import { clientNetwork } from './client-address.ts';
 import { Refusal } from './refusal.ts';
 
-/** Longer than the longest support message, every character of it escaped. */
+/** More than the longest support message with every character escaped. */
 export const BODY_LIMIT_OCTETS = 64 * 1024;
 export const MAINTENANCE_RETRY_SECONDS = 300;
 
@@ -28,7 +28,7 @@ export function maintenance(settings: Settings): MiddlewareHandler {
   };
 }
 
-/** Whether a request was made by a page of another site. Other programs than browsers send neither header. */
+/** Whether a request comes from a page of another site. Programs other than browsers send neither header. */
 export function isCrossSite(c: Context, settings: Settings): boolean {
   const site = c.req.header('sec-fetch-site');
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
@@ -36,14 +36,14 @@ export function isCrossSite(c: Context, settings: Settings): boolean {
   return origin !== undefined && origin !== new URL(settings.publicUrl).origin;
 }
 
-/** Whether a person has followed a link here, with a browser that shows what is answered. */
+/** Whether a person has navigated here in a browser, which will display the answer. */
 export function isVisit(c: Context): boolean {
   const mode = c.req.header('sec-fetch-mode');
   const isShown = mode === undefined ? (c.req.header('accept') ?? '').includes('text/html') : mode === 'navigate';
   return c.req.method === 'GET' && isShown;
 }
 
-/** For calls that change something: no other site's page may make them, and only as JSON, which a form can't send. */
+/** For calls that change something: refuses requests from other sites, and anything but JSON, which forms can't send. */
 export function ownJson(settings: Settings): MiddlewareHandler {
   return async (c, next) => {
     if (isCrossSite(c, settings))

@@ -3,11 +3,11 @@ import type { Settings } from '../../contract/settings.ts';
 
 const HSTS_SECONDS = 365 * 24 * 3600;
 
-/** The headers of every answer; one that a handler has set stands. */
+/** Sets the security headers of every answer, except those that a handler has already set. */
 export function securityHeaders(settings: Settings): MiddlewareHandler {
   const headers: Record<string, string> = {
     'Content-Security-Policy': contentSecurityPolicy(settings),
-    // A viewer elsewhere is spoken to over the window that the portal opens.
+    // A viewer at another origin gets its messages through the window that the portal opens.
     'Cross-Origin-Opener-Policy': settings.inspectorUrl === undefined ? 'same-origin' : 'same-origin-allow-popups',
     'Cross-Origin-Resource-Policy': 'same-origin',
     'X-Content-Type-Options': 'nosniff',
@@ -36,7 +36,7 @@ export function contentSecurityPolicy({ footerUrl, inspectorUrl }: Settings): st
     "frame-ancestors 'none'",
     "base-uri 'none'",
     "object-src 'none'",
-    // No script can write markup, not even ours: React builds elements. The inspector's viewer draws its chart as markup.
+    // No script may insert markup, not even ours, since React creates elements. The inspector's viewer inserts its chart.
     ...(inspectorUrl === undefined ? ["require-trusted-types-for 'script'", "trusted-types 'none'"] : []),
     ...(footerUrl === undefined ? [] : [`frame-src ${new URL(footerUrl).origin}`]),
   ].join('; ');

@@ -9,7 +9,7 @@ import { limitSockets, openFilesAtMost } from './sockets.ts';
 
 const READY_WITHIN_MS = 2000;
 
-/** Where load balancers and orchestrators ask: whether the process answers at all, and whether it can do its work now. */
+/** Health checks for load balancers and orchestrators: `/healthz` for liveness, `/readyz` for readiness. */
 export function mountHealth(app: Hono, isReady: () => Promise<boolean>): void {
   app.get('/healthz', (c) => c.json({ ok: true }));
   app.get('/readyz', async (c) => {
@@ -18,10 +18,10 @@ export function mountHealth(app: Hono, isReady: () => Promise<boolean>): void {
   });
 }
 
-/** Whether the database can be written to, and says so soon. */
+/** Whether the database accepts writes, and answers in time. */
 export function canWrite(database: Sql): Promise<boolean> {
   return Promise.race([
-    // Writes nothing, and is refused where nothing can be written.
+    // Changes nothing, but fails if the database is read-only.
     database.query('delete from limits where false').then(
       () => true,
       () => false,
@@ -33,13 +33,13 @@ export function canWrite(database: Sql): Promise<boolean> {
 }
 
 export type Health = AsyncDisposable & {
-  /** From now on the process is ready while its database is. */
+  /** From now on the process is ready whenever its database is. */
   readonly started: (database: Sql) => void;
 };
 
 /**
- * Answers `/healthz` and `/readyz` on `HEALTH_PORT`, from the first moment on: what only starts is alive, however long its
- * tables are being changed, and not ready. Without that setting it listens nowhere.
+ * Answers `/healthz` and `/readyz` on `HEALTH_PORT` from the very start: while the process starts, however long its
+ * migrations take, it is alive but not ready. Without that setting, it doesn't listen.
  * @throws {AddressInUseError}
  */
 export async function startHealth(settings: Settings): Promise<Health> {

@@ -3,12 +3,12 @@ import { Refusal } from './refusal.ts';
 import type { Sql } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 
-/** `burst` at once, then one every `everySeconds`. */
+/** `burst` at once, then one per `everySeconds`. */
 type Limit = { readonly burst: number; readonly everySeconds: number };
 
 /**
- * Every limit by name. Sign-ins count while they fail: one that succeeds is given back. They are kept in the database,
- * so that a restart or a second process forgets nothing. What those of sign-ins are for: `sign-in-limits.ts`.
+ * Every limit by name. Only failed sign-ins count: a successful one is given back. The state is in the database, so
+ * that it survives restarts and is shared by all processes. `sign-in-limits.ts` explains the limits for sign-ins.
  */
 export const LIMITS = {
   'sign-ins to a mailbox': { burst: 5, everySeconds: 60 },
@@ -23,7 +23,7 @@ export const LIMITS = {
   'sign-ins with work to a host': { burst: 50_000, everySeconds: 0.02 },
   'sign-ins with work to a host that a visitor named': { burst: 300, everySeconds: 1 },
   'sign-ins with work by a client': { burst: 10, everySeconds: 120 },
-  /** These refuse nobody: how far one is used is what the next work costs. */
+  /** These two refuse nobody: the more of one is used, the more the next proof of work costs. */
   'price of a mailbox': { burst: 64, everySeconds: 60 },
   'price of a host': { burst: 4800, everySeconds: 0.2 },
   'calls by a client': { burst: 300, everySeconds: 0.1 },
@@ -32,37 +32,37 @@ export const LIMITS = {
   'consents by a client': { burst: 30, everySeconds: 5 },
   'support messages by a client': { burst: 5, everySeconds: 300 },
   'support messages about a mailbox': { burst: 10, everySeconds: 3600 },
-  /** So that an owner who has proven the mailbox is not kept out by those who have not. */
+  /** Keeps strangers from using up the limit of an owner who has proved that the mailbox is theirs. */
   'support messages about a mailbox by its owner': { burst: 10, everySeconds: 3600 },
-  /** They all go to one desk. */
+  /** All of them go to the same support desk. */
   'support messages': { burst: 200, everySeconds: 300 },
   'copies of support messages to an address': { burst: 5, everySeconds: 3600 },
   'answers to support messages of strangers to an address': { burst: 1, everySeconds: 24 * 3600 },
   'transfers of a mailbox': { burst: 20, everySeconds: 3600 },
   'transfers by a client': { burst: 60, everySeconds: 600 },
-  /** Each order sends two messages, and the contact may be somebody else's: `order-limits.ts`. */
+  /** Each order sends two messages, and the contact may be a stranger's: see `order-limits.ts`. */
   'transfers that tell a contact': { burst: 12, everySeconds: 2 * 3600 },
   'transfers of a mailbox that tell a contact': { burst: 2, everySeconds: 12 * 3600 },
 } as const satisfies Record<string, Limit>;
 export type LimitName = keyof typeof LIMITS;
 
-/** How far the clocks of two processes may differ. */
+/** How far the clocks of two processes may be apart. */
 export const CLOCKS_APART_MS = 60_000;
 
-/** What is limited, by name and subject. */
+/** One use of a limit, for a subject. */
 export type Count = readonly [name: LimitName, subject: string];
 
 export type Limits = {
   /** @throws {Refusal} 429 with `Retry-After`. */
   take(...count: Count): Promise<void>;
-  /** Takes all or none. @returns milliseconds to wait; 0 when they were taken. */
+  /** Takes all or none. @returns milliseconds to wait; 0 if they were taken. */
   takeAll(counts: readonly Count[]): Promise<number>;
   giveBack(counts: readonly Count[]): Promise<void>;
-  /** How much of the burst is used. */
+  /** How much of the burst is used up. */
   used(...count: Count): Promise<number>;
-  /** The same limits within a transaction: what is taken counts if it is committed. */
+  /** The same limits within a transaction: what it takes only counts if it commits. */
   within(sql: Sql): Pick<Limits, 'take' | 'takeAll'>;
-  /** Forgets what no longer limits anybody. */
+  /** Deletes what no longer limits anybody. */
   purge(): Promise<void>;
 };
 
@@ -73,8 +73,8 @@ export function limitKey(vault: Vault, [name, subject]: Count): string {
 }
 
 /**
- * The time up to which a limit can be used up. A later one in the database was written while a clock was ahead, and
- * counts for nothing: it would keep clients out for as long as that.
+ * The latest time up to which a limit can be used up. A later one in the database was written while a clock was ahead,
+ * and is ignored: it would lock clients out for that long.
  */
 export function usedUpBy({ burst, everySeconds }: Limit, now: number): number {
   return now + burst * everySeconds * 1000 + CLOCKS_APART_MS;
@@ -95,7 +95,7 @@ export function openLimits({ database, vault, now }: Services): Limits {
     for (const [at, [name, subject]] of counts.entries()) {
       const wait = await takeToken(database, LIMITS[name], keyOf(name, subject), now());
       if (wait === 0) continue;
-      // A refused attempt counts for nothing; otherwise guesses at one mailbox would use up the limits of all others.
+      // A refused attempt doesn't count; otherwise guesses at one mailbox would use up the limits of all others.
       await giveBack(counts.slice(0, at));
       return wait;
     }
@@ -125,9 +125,9 @@ export function openLimits({ database, vault, now }: Services): Limits {
 }
 
 /**
- * One statement, so that processes can't race: the generic cell rate algorithm (ITU-T I.371), whose whole state is the
- * time at which the burst would be full again.
- * @returns milliseconds to wait; 0 when the token was taken.
+ * The generic cell rate algorithm (ITU-T I.371), whose only state is the time at which the whole burst is available
+ * again. It is a single statement, so that processes can't race.
+ * @returns milliseconds to wait; 0 if the token was taken.
  */
 async function takeToken(sql: Sql, limit: Limit, key: string, now: number): Promise<number> {
   const every = limit.everySeconds * 1000;

@@ -21,7 +21,7 @@ export type WebOptions = {
   readonly port: number;
   /** The built portal; `null` serves the calls only. */
   readonly portalFolder: string | null;
-  /** Stops taking requests and ends the open streams; dispose of the answer to wait for the end. */
+  /** Stops accepting requests and ends the open streams; dispose of the result to wait for the end. */
   readonly signal?: AbortSignal;
 };
 
@@ -31,7 +31,7 @@ export async function startWeb(web: Web, options: WebOptions): Promise<RunningWe
   const stopping = new AbortController();
   const portal = portalFolder === null ? new Map() : await readPortalFiles(portalFolder);
   const app = createApp(web, portal, stopping.signal);
-  // A load balancer may ask by HTTP/1.0 and name no host, as HAProxy does.
+  // Load balancers such as HAProxy may use HTTP/1.0 without a Host header.
   const answer = getRequestListener(app.fetch, { hostname: new URL(web.settings.publicUrl).host });
   const server = createBoundedServer((request, response) => void answer(request, response));
   server.headersTimeout = HEADERS_WITHIN_MS;
@@ -51,7 +51,7 @@ export async function startWeb(web: Web, options: WebOptions): Promise<RunningWe
   return { port: (server.address() as AddressInfo).port, [Symbol.asyncDispose]: stop };
 }
 
-/** Erases what has run out. */
+/** Erases expired data. */
 async function purge({
   settings,
   database,
@@ -73,6 +73,6 @@ async function purge({
     await verifiers.purge();
     while ((await eraseEnded(database, settings.retentionDays, now())) > 0);
   } catch (error) {
-    log.error({ err: error }, 'what has run out could not be erased');
+    log.error({ err: error }, 'expired data could not be erased');
   }
 }

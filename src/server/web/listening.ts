@@ -1,14 +1,14 @@
 import type { Server } from 'node:http';
 
-/** What is being answered when the server stops has this long. */
+/** How long requests in progress may take to finish when the server stops. */
 const STOP_WITHIN_MS = 10_000;
 
-/** The port is taken. The message is for the operator. */
+/** The port or host can't be listened on. The message is for the operator. */
 export class AddressInUseError extends Error {
   override name = 'AddressInUseError';
 }
 
-/** @param setting the name of that port. @throws {AddressInUseError} */
+/** @param setting the name of the setting for the port. @throws {AddressInUseError} */
 export async function listen(server: Server, host: string, port: number, setting = 'PORT'): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);

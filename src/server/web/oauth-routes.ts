@@ -19,8 +19,9 @@ const STARTS = [
 export const OAUTH_RETURN_PATH = `${OAUTH_RETURN}:provider/` as const;
 
 /**
- * The two starts and the return: a browser's navigations, whose every refusal ends at the portal's callback page. JSON
- * would be what the visitor sees, so nothing below their addresses answers any; `UNAVAILABLE` is what 503 is to a call.
+ * The two start routes and the callback. They are browser navigations, so every refusal redirects to the portal's
+ * callback page: visitors would see JSON as it is, so nothing below these paths answers it. `UNAVAILABLE` corresponds
+ * to a call's 503.
  */
 export function oauthRoutes(app: Hono, web: Web): void {
   app.get(OAUTH_RETURN_PATH, (c) => finish(c, web));
@@ -86,7 +87,7 @@ function succeed(c: Context, consent: Consent): Response {
 }
 
 function refuse(c: Context, purpose: Purpose, error: CallFailureCode | QueryError, provider?: string): Response {
-  // 303, so that a form's post becomes a visit.
+  // 303 turns a form's POST into a GET.
   const status = c.req.method === 'GET' || c.req.method === 'HEAD' ? 302 : 303;
   return c.redirect(oauthReturnAddress(purpose, { error, ...(provider === undefined ? {} : { provider }) }), status);
 }

@@ -17,7 +17,7 @@ export const OPENAPI_PATH = '/api/openapi.json';
 
 type JsonSchema = ReturnType<typeof toJsonSchema>;
 
-/** The OpenAPI 3.1 document of every call, from the schemas that parse them. */
+/** The OpenAPI 3.1 document for all calls, generated from the schemas that parse them. */
 export function openApi(settings: Settings): object {
   return {
     openapi: '3.1.0',
@@ -63,7 +63,7 @@ export function openApi(settings: Settings): object {
   };
 }
 
-/** `/a/:name/` as OpenAPI writes it: `/a/{name}/`. */
+/** Converts `/a/:name/` to OpenAPI's form, `/a/{name}/`. */
 function templateOf(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
@@ -82,7 +82,7 @@ function failures(): object {
   return { default: { description: 'A refusal', content: json({ $ref: '#/components/schemas/Failure' }) } };
 }
 
-/** What goes over the wire is what a schema takes: the input, before its transforms. */
+/** The wire form is a schema's input, before its transforms. */
 function schemaOf(schema: v.GenericSchema<unknown, unknown>): JsonSchema {
   const { $schema: _, ...rest } = toJsonSchema(schema, { typeMode: 'input', errorMode: 'ignore' });
   return rest;
@@ -148,7 +148,7 @@ function download(): object {
   };
 }
 
-/** To a browser that has followed a link. */
+/** The response to a browser navigation. */
 const LED = { description: 'Leads to the page of the transfer, where its owner can sign in' };
 
 function receipt(): object {

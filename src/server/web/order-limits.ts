@@ -1,17 +1,17 @@
 import type { Limits } from './limits.ts';
 
 type Order = {
-  /** The address that mail is taken from. */
+  /** The address of the source mailbox. */
   readonly mailbox: string;
-  /** Who is told of it. */
+  /** Where notifications go. */
   readonly contact?: string | undefined;
-  /** The network that orders. */
+  /** The network that the order comes from. */
   readonly client: string;
 };
 
 /**
- * Counts an order: each costs the operator disk, letters and time. Within the transaction that stores it, so that one
- * which is there already, and is only answered again, counts for nothing, even when it comes twice at once.
+ * Counts an order, since each costs the operator disk space, letters and time. It runs in the transaction that stores
+ * the order, so that repeating an existing order doesn't count, even if both arrive at once.
  * @throws {Refusal} 429
  */
 export async function limitOrder(
@@ -21,7 +21,7 @@ export async function limitOrder(
   await limits.take('transfers of a mailbox', mailbox);
   await limits.take('transfers by a client', client);
   if (contact === undefined) return;
-  // First what others can't use up: who names a stranger's address again and again must not keep them from it.
+  // First the limit that others can't use up: naming a stranger's address over and over must not lock the stranger out.
   const ahead = await limits.takeAll([['transfers of a mailbox that tell a contact', `${mailbox}\n${contact}`]]);
   if (ahead > 0) await limits.take('transfers that tell a contact', contact);
 }

@@ -7,9 +7,9 @@ type Guard = Pick<Web, 'owners' | 'sessions'>;
 type Asker = Pick<Visit, 'bearer' | 'browser'>;
 
 /**
- * Whether who asks may see everything of a transfer, have its files and change what becomes of it (`decisions.md`, "Who
- * may do what"): the browser that ordered it, or one that has signed in to the source's mailbox, by bearer or cookie.
- * `null` when there is no such transfer.
+ * Whether the caller may see everything about a transfer, get its files and control it (`decisions.md`, "Who may do
+ * what"): the browser that ordered it may, and so may one that has signed in to the source mailbox, by bearer token or
+ * cookie. `null` if there is no such transfer.
  */
 export async function mayManage(
   { owners, sessions }: Guard,
@@ -27,8 +27,8 @@ export async function mayManage(
 }
 
 /**
- * Whether who asks has shown that a mailbox is theirs: by a sign-in to it within a day, or because they may manage the
- * transfer that they name, which reads it.
+ * Whether the caller has proved that a mailbox is theirs: by signing in to it within the last day, or because they may
+ * manage the transfer `transferId`, which reads from it.
  */
 export async function hasProven(
   guard: Guard,
@@ -43,8 +43,8 @@ export async function hasProven(
 }
 
 /**
- * A browser that has followed a link is led to the transfer's page, which asks its owner to sign in.
- * @throws {Refusal} 404 for no transfer, 401 for who may not manage it
+ * Browsers that have followed a link are redirected to the transfer's page, where its owner can sign in.
+ * @throws {Refusal} 404 if there is no such transfer, 401 if the caller may not manage it
  */
 export async function requireManager(guard: Guard, asker: Asker, transferId: string): Promise<void> {
   const may = await mayManage(guard, asker, transferId);

@@ -11,7 +11,7 @@ type PortalFile = {
   readonly encoded: Partial<Record<Encoding, Uint8Array<ArrayBuffer>>>;
 };
 
-/** The built portal, read once at the start: nothing that a visitor writes in a URL is ever used as a path of a file. */
+/** The built portal, read once at the start, so that no part of a URL is ever used as a file path. */
 export type PortalFiles = ReadonlyMap<string, PortalFile>;
 
 const TYPES: Record<string, string> = {
@@ -55,7 +55,7 @@ export async function readPortalFiles(folder: string): Promise<PortalFiles> {
   return files;
 }
 
-/** A file of the portal, or its page for every path that is a route of the portal; `null` for what does not exist. */
+/** A file of the portal, or its HTML page for any path that may be one of its routes; `null` for anything else. */
 export function servePortal(c: Context, files: PortalFiles): Response | null {
   const { path } = c.req;
   const file = files.get(path);

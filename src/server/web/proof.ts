@@ -15,26 +15,26 @@ import { MailError } from '../mail/imap/mail-error.ts';
 import type { UncheckedCertificates } from '../mail/imap/tls.ts';
 import { checkSignIn, type SignIn } from '../mail/imap/sign-in.ts';
 
-/** The longest that a visitor waits for a mail server. */
+/** The longest that visitors wait for a mail server. */
 export const SIGN_IN_WITHIN_MS = 20_000;
 
 export type Claim = {
   readonly email: string;
   readonly password: string;
   readonly provider: Provider;
-  /** `host` or `host:port`; counts with the provider `other` only. */
+  /** `host` or `host:port`; only used with the provider `other`. */
   readonly imap?: string;
 };
 
 export type Proofs = {
   /**
-   * Proves that a visitor has a mailbox, by signing in to it; attempts are limited.
+   * Proves that a mailbox is the visitor's by signing in to it; attempts are limited.
    * @throws {Refusal} 401, 400 `INVALID_IMAP`, 429 or 502.
    */
   prove(claim: Claim, visit: Visit): Promise<void>;
   /**
-   * The same for who wants to see what was made of a mailbox, which may be gone by now: where it can't be asked any
-   * more, the password is held against what an export keeps of it.
+   * The same, for access to the transfers of a mailbox that may be gone by now. If it no longer accepts sign-ins, the
+   * password is checked against the verifier that an export has kept.
    * @throws {Refusal}
    */
   proveOwner(claim: Claim, visit: Visit): Promise<void>;
@@ -62,7 +62,7 @@ export function openProofs(services: Services): Proofs {
   async function findPlace(claim: Claim, { client }: Pick<Asker, 'client'>): Promise<MailPlace> {
     try {
       return await placeOf(settings, claim, async (email) => {
-        // It asks name servers and web servers of the visitor's choice, before any limit of sign-ins counts.
+        // Discovery queries name servers and web servers of the visitor's choice before any sign-in limit applies.
         await limits.take('look-ups by a client', client);
         return discovery.serverOf(email);
       });
@@ -72,7 +72,7 @@ export function openProofs(services: Services): Proofs {
     }
   }
 
-  /** Counted and asked to its end, however long the visitor waits: who hangs up after a guess has made it. */
+  /** Runs to completion and is counted even if the visitor hangs up: the guess has been made. */
   async function signIn(claim: Claim, asker: Asker, checkKept: boolean): Promise<SignIn> {
     const place = await findPlace(claim, asker);
     const facts = { mailbox: claim.email, client: asker.client, what: claim.provider };
@@ -105,14 +105,14 @@ export function openProofs(services: Services): Proofs {
     }
   }
 
-  /** A mailbox that is closed refuses its password like a wrong one, but not before the access has ended. */
+  /** A closed mailbox refuses its password like a wrong one, but only after `accessEnd`. */
   function mayBeGone(result: Exclude<SignIn, 'ok'>): boolean {
     return result !== 'credentials' || now() > Date.parse(settings.accessEnd);
   }
 
   async function prove(claim: Claim, visit: Visit, checkKept: boolean): Promise<void> {
     if (claim.password === '') throw refusalOf('credentials', claim);
-    // Before the answer, which may come before the sign-in has ended.
+    // The cookie has to be set before the answer, which may precede the end of the sign-in.
     const { client, call, solution } = visit;
     const asker = { client, call, ...(solution === undefined ? {} : { solution }), browser: visit.browser.keep() };
     const { promise: late, resolve } = Promise.withResolvers<SignIn>();
@@ -127,11 +127,11 @@ export function openProofs(services: Services): Proofs {
     }
   }
 
-  /** Whom the settings name is the operator's to mend, and looks like wrong passwords otherwise. */
+  /** Logs failures of servers that the settings name, because only the operator can fix those. */
   function tellOperator(result: Exclude<SignIn, 'ok'>, provider: Provider): void {
     if (result === 'credentials' || (provider !== 'sanbruno' && !isOauthProvider(provider))) return;
     const setting = `${provider === 'sanbruno' ? 'LEGACY' : provider.toUpperCase()}_IMAP_URL`;
-    log.error({ setting, result }, 'a mail server lets nobody sign in: is it there, and is the setting right?');
+    log.error({ setting, result }, 'nobody can sign in at a mail server: is it reachable, and is the setting right?');
   }
 
   return {

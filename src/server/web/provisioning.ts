@@ -10,7 +10,7 @@ import type { Vault } from '../store/vault.ts';
 const ANSWER_WITHIN_MS = 15_000;
 const ANSWER_OCTETS = 64 * 1024;
 
-/** The outcomes that the portal tells apart; the service answers them with 409. */
+/** The conflicts that the portal distinguishes; the service reports them with 409. */
 const Conflict = v.object({
   error: v.picklist([
     'ACCOUNT_ALREADY_CREATED',
@@ -23,7 +23,7 @@ type Services = { readonly settings: Settings; readonly log: Log; readonly vault
 type Account = { readonly email: string; readonly inQa: boolean };
 
 /**
- * Has the destination provider make an account: `POST {url}/accounts`. The same request again carries the same
+ * Asks the destination provider to create an account: `POST {url}/accounts`. A repeated request has the same
  * `Idempotency-Key`.
  * @throws {Refusal} 409 with one of the three codes, or 502.
  */
@@ -70,7 +70,7 @@ async function post(
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
     });
   } catch (error) {
-    log.error({ resource, err: error }, 'the provisioning service could not be asked');
+    log.error({ resource, err: error }, 'the provisioning service could not be reached');
     throw setUpError(error);
   }
   if (answer.ok) {
@@ -89,7 +89,7 @@ async function jsonOf(answer: Response): Promise<unknown> {
 
 type ConflictCode = v.InferOutput<typeof Conflict>['error'];
 
-/** @param options with the transfer that it is about */
+/** @param options with the ID of the conflicting transfer, if there is one */
 export function conflictOf(code: ConflictCode, options?: ConstructorParameters<typeof Refusal>[3]): Refusal {
   return new Refusal(409, code, CONFLICTS[code], options);
 }

@@ -23,11 +23,11 @@ const TYPES: Readonly<Record<ReceiptFormat, string>> = {
   json: 'application/json; charset=utf-8',
   html: 'text/html; charset=utf-8',
 };
-/** Characters that are sent together. */
+/** In characters. */
 const PART_LENGTH = 32 * 1024;
 const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');
 
-/** Serves receipts to who may manage their transfer, and to everybody the key that they are signed with. */
+/** Serves receipts to anyone who may manage their transfer, and the public key that verifies them to everybody. */
 export function mountReceipts(app: Hono, services: Receipts): void {
   app.get(RECEIPT_KEY, (c) => c.text(publicPem(keyOf(services)), 200, { 'Content-Type': 'application/x-pem-file' }));
   app.get(RECEIPT, async (c) => {
@@ -48,7 +48,7 @@ export function mountReceipts(app: Hono, services: Receipts): void {
   });
 }
 
-/** `RECEIPT_KEY`; without it, one that follows from `SECRET_KEY`. */
+/** `RECEIPT_KEY` or, without it, a key derived from `SECRET_KEY`. */
 function keyOf({ settings, vault }: Pick<Web, 'settings' | 'vault'>): KeyObject {
   const { receiptKey: given } = settings;
   return receiptKey(

@@ -8,16 +8,16 @@ const STYLE =
   'body{font:18px/1.5 sans-serif;max-width:34em;margin:10vh auto;padding:0 1em}h1{font-size:1.3em;line-height:1.25}';
 const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');
 
-/** Nothing runs on the page, and nothing is fetched for it. */
+/** No scripts run on the page, and nothing is fetched for it. */
 export const REFUSAL_PAGE_POLICY = `default-src 'none'; style-src 'sha256-${STYLE_DIGEST}'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'`;
 
-/** What a person is shown who has followed a link to an address that refuses them. */
+/** The page for people who have followed a link to an address that refuses them. */
 export function refusalPage(
   { status, message, retryAfter }: Refusal,
   { legacyName, supportPhone }: Pick<Settings, 'legacyName' | 'supportPhone'>,
 ): string {
   const name = escapeHtml(`${legacyName} Email Data Transfer Tool`);
-  // The words of a call that is unavailable are the specification's, and say no more.
+  // The specification's text for an unavailable call doesn't say so.
   const safe = status === UNAVAILABLE_STATUS ? '<p>Your mail is safe.</p>\n' : '';
   const again = retryAfter !== undefined || status >= 500 ? '<p><a href="">Try again</a></p>\n' : '';
   return `<!doctype html>

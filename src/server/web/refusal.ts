@@ -5,20 +5,20 @@ import type { FailureCode } from '../../contract/failure-code.ts';
 
 export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 416 | 429 | 500 | 502 | 503;
 
-/** A call's refusal. `message` is for the subscriber: what happened, whether the mail is safe, what to do; never a secret. */
+/** A refused call. `message` tells the subscriber what happened, that the mail is safe and what to do; never a secret. */
 export class Refusal extends Error {
   override name = 'Refusal';
   readonly code: FailureCode;
   readonly status: RefusalStatus;
-  /** Whole seconds for `Retry-After`. */
+  /** `Retry-After`, in whole seconds. */
   readonly retryAfter: number | undefined;
-  /** The transfer that is in the way; only for a caller who has shown that the mailbox is theirs. */
+  /** The conflicting transfer; only for a caller who has proved that the mailbox is theirs. */
   readonly transferId: string | undefined;
-  /** Of a transfer's two mailboxes, the one whose sign-in was refused. */
+  /** Which of the transfer's two mailboxes refused the sign-in. */
   readonly side: Side | undefined;
-  /** The work with which the same call is let through. */
+  /** The work that gets the same call through. */
   readonly challenge: Challenge | undefined;
-  /** The portal's page that a browser is led to which has followed a link here. */
+  /** The portal page to which browsers that have followed a link here are redirected. */
   readonly page: string | undefined;
 
   constructor(

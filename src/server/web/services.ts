@@ -22,14 +22,14 @@ import type { NotificationKind } from '../notifications/news.ts';
 import type { Vault } from '../store/vault.ts';
 import type { KeptTokens } from '../oauth/tokens.ts';
 
-/** What is queued with a change, in its transaction. */
+/** Queues work in the same transaction as the change that calls for it. */
 type TransferQueue = {
   readonly send: (transferId: string, options: { readonly sql: Sql }) => Promise<void>;
   readonly sendTakeBack: (transferId: string, options: { readonly sql: Sql }) => Promise<void>;
   readonly announce: (transferId: string, kind: NotificationKind, options: { readonly sql: Sql }) => Promise<void>;
 };
 
-/** What the web side needs from the program's start. */
+/** What the web side gets from the program's start-up. */
 export type Services = {
   readonly settings: Settings;
   readonly database: Database;
@@ -48,7 +48,7 @@ export type Services = {
   readonly now: () => number;
 };
 
-/** The services and what the web side builds on them; a handler names those that it takes. */
+/** The services, and those that the web side builds on them. A handler declares the ones that it uses. */
 export type Web = Services & {
   readonly limits: Limits;
   readonly signInLimits: SignInLimits;
@@ -61,7 +61,7 @@ export type Web = Services & {
   readonly securityLog: SecurityLog;
 };
 
-/** Puts the web side's own services together; once, by the program's start. */
+/** Creates the web side's own services; called once, at start-up. */
 export function openWeb(services: Services): Web {
   const limits = openLimits(services);
   const signInLimits = openSignInLimits({ ...services, limits, work: openWork(services) });

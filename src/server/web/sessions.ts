@@ -3,46 +3,46 @@ import type { Database } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import { consentBrowserOf } from '../oauth/consent.ts';
 
-/** Longer than anybody is on the way from the sign-in to the submit: all that it opens is the pre-move call. */
+/** How long a sign-in lasts: longer than anybody takes from signing in to submitting. */
 export const SESSION_MS = 24 * 3_600_000;
-/** When a sign-in was last used is known to this. */
+/** The precision with which the last use of a sign-in is recorded. */
 const USED_WITHIN_MS = 60_000;
-/** The most that are listed. */
+/** The most sign-ins that are listed. */
 const LISTED = 20;
 
-/** What somebody shows of their sign-ins. */
+/** The caller's credentials. */
 type Asker = { readonly bearer?: string; readonly browser: { readonly key?: string } };
 /** Times are milliseconds since the epoch. */
 export type SignIn = { readonly began: number; readonly used: number };
 
-/** What a mailbox's owner is given after signing in. */
+/** The sessions of mailbox owners who have signed in. */
 export type Sessions = {
   /**
-   * Ends the earlier ones of the same browser.
-   * @param browser what the cookie of the browser that signed in holds.
-   * @returns an opaque token of 256 random bits, good for a day; only its digest is stored.
+   * Starts a session, and ends the browser's earlier ones.
+   * @param browser the key in the browser's cookie.
+   * @returns an opaque token of 256 random bits, valid for a day; only its digest is stored.
    */
   begin(mailbox: string, browser: string): Promise<string>;
   isValid(token: string): Promise<boolean>;
-  /** Whether the token was given to who signed in to this mailbox. */
+  /** Whether the token was issued for a sign-in to this mailbox. */
   isOf(token: string, mailbox: string): Promise<boolean>;
-  /** Whether this browser has signed in to the mailbox, within a day. */
+  /** Whether this browser has signed in to the mailbox within the last day. */
   isOfBrowser(browser: string, mailbox: string): Promise<boolean>;
-  /** Ends what a token opens, by itself and in the browser that was given it. */
+  /** Ends the session of a token, for the token itself and for the browser that it was issued to. */
   end(token: string): Promise<void>;
-  /** Ends every sign-in of a browser, and the tokens that it was given. */
+  /** Ends every session of a browser, including its tokens. */
   endOfBrowser(browser: string): Promise<void>;
-  /** The newest sign-ins to the mailbox that the asker is signed in to, by other browsers; `null` when it is to none. */
+  /** Other browsers' most recently used sign-ins to the caller's mailbox; `null` if the caller isn't signed in. */
   others(asker: Asker): Promise<SignIn[] | null>;
   /**
-   * Ends every sign-in to that mailbox, the asker's too.
-   * @returns the browsers, as sign-ins at providers know them; `null` when the asker is signed in to none.
+   * Ends every sign-in to the caller's mailbox, including the caller's.
+   * @returns the browsers, by their names in {@link consentBrowserOf}; `null` if the caller isn't signed in.
    */
   endEverywhere(asker: Asker): Promise<string[] | null>;
   purge(): Promise<void>;
 };
 
-/** The mailboxes that the asker is signed in to. */
+/** The mailboxes that the caller is signed in to. */
 const SHOWN = 'select mailbox from sessions where expires > $3 and (token = $1::text or browser = $2::text)';
 
 export function openSessions({
@@ -61,7 +61,7 @@ export function openSessions({
     now(),
   ];
 
-  /** Whether there is a session that fits, which counts as its use. */
+  /** Whether there is a matching session; if so, records that it was used. */
   async function isThere(condition: string, ...values: readonly string[]): Promise<boolean> {
     const rows = await database.query<{ token: string; used: number | null }>(
       `select token, used from sessions where ${condition} and expires > $1`,

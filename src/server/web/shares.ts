@@ -4,21 +4,21 @@ type Most = { readonly ofNetwork: number; readonly ofWiderNetwork: number; reado
 
 type SharesOptions<Holder> = {
   readonly most: Most;
-  /** Its place is another's already. */
+  /** Called when a holder has lost its place to another one. */
   readonly end: (holder: Holder) => void;
-  /** Whether a newcomer waits where nobody has more than it would have; else the oldest of all goes. */
+  /** Whether a newcomer is refused if no network has more places than it would have; otherwise the oldest is evicted. */
   readonly waits?: boolean;
 };
 
 /**
- * Places that networks hold, so that none can hold them all. When many hold them all, a newcomer is let in for the oldest
- * place of whoever has the most.
+ * A limited number of places, shared so that no network can hold them all. When all are taken, a newcomer evicts the
+ * oldest holder in the network that has the most.
  */
 export class Shares<Holder> {
   readonly #most: Most;
   readonly #end: (holder: Holder) => void;
   readonly #waits: boolean;
-  /** By wider network, then by network; the oldest first. */
+  /** By wider network, then by network, oldest first. */
   readonly #held = new Map<string, Map<string, Set<Holder>>>();
   #total = 0;
 
@@ -28,7 +28,7 @@ export class Shares<Holder> {
     this.#waits = waits;
   }
 
-  /** @returns how to give the place back, any number of times; `null` when there is none */
+  /** @returns a function that gives the place back, and may be called repeatedly; `null` if there is no place */
   take(network: string, holder: Holder): (() => void) | null {
     const wider = widerNetwork(network);
     const networks = this.#held.get(wider) ?? new Map<string, Set<Holder>>();

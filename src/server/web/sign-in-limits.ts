@@ -5,16 +5,16 @@ import type { Vault } from '../store/vault.ts';
 import { CLOCKS_APART_MS, LIMITS, limitKey, tooMany, usedUpBy, type Count, type Limits } from './limits.ts';
 import type { Work } from './work.ts';
 
-/** How far ahead a refused client's next sign-in to a busy mailbox can be booked, and how long a slot is kept. */
+/** How far ahead a refused client's next sign-in to a busy mailbox can be booked, and how long its slot is kept. */
 const BOOKED_AT_MOST_MS = 15 * 60_000;
 const SLOT_KEPT_MS = 10 * 60_000;
-/** How long a client that signed in to a mailbox is remembered. */
+/** How long a client that has signed in to a mailbox is remembered. */
 const KNOWN_MS = 90 * 24 * 3_600_000;
 
 /**
- * What work costs, in tries for each of its 16 parts of 1,000 rounds of PBKDF2: it doubles with every so many guesses
- * that were paid for lately. The dearest are 2 million rounds in the mean: 1.4 s on a desktop computer, 6 s on a phone
- * that does 360,000 a second, and 10 s there in the worst of a hundred.
+ * The price of a proof of work, in tries for each of its 16 parts, a try being 1,000 rounds of PBKDF2. It doubles with
+ * every so many guesses that were recently paid for. The highest price is 2 million rounds on average: 1.4 s on a
+ * desktop computer, 6 s on a phone that does 360,000 a second, and 10 s there in the worst of a hundred cases.
  */
 export const PRICE = { least: 8, most: 128, mailboxDoublesEvery: 8, hostDoublesEvery: 600 } as const;
 
@@ -22,9 +22,9 @@ export type SignIn = {
   readonly mailbox: string;
   readonly host: string;
   readonly hostIsNamed: boolean;
-  /** The network: an IPv4 address, or an IPv6 prefix of 64 bits. */
+  /** The network: an IPv4 address or an IPv6 /64. */
   readonly client: string;
-  /** What the browser's cookie holds. */
+  /** The key in the browser's cookie. */
   readonly browser: string;
   /** The path of the call, and the work that came with it. */
   readonly call: string;
@@ -34,31 +34,31 @@ export type SignIn = {
 export type Outcome = 'right' | 'wrong' | 'unknown';
 
 /**
- * Who may try a password. There are three ways in, each with numbers of its own, so that none who comes by one can
- * close another:
- * 1. A browser or a network that has signed in to the mailbox within 90 days: 5 failures at once, then one each 30 s.
- * 2. Anybody, free of charge: 5 failures at a mailbox, then one a minute; a client that is refused gets a slot booked.
- * 3. Anybody who has done the work that the second way's refusal asks for.
+ * Who may try a password. There are three ways in, each with limits of its own, so that using up one can't close
+ * another:
+ * 1. A browser or network that has signed in to the mailbox within 90 days: 5 failures at once, then one per 30 s.
+ * 2. Anybody, free of charge: 5 failures at a mailbox, then one a minute; a refused client gets a slot booked.
+ * 3. Anybody with a proof of the work that a refusal by the second way asks for.
  *
- * The third is what keeps a mailbox open to an owner who comes for the first time while strangers guess. It counts by
- * who asks: a site (an IPv4 address, or an IPv6 prefix of 48 bits) has 3 failures at a mailbox in a month out of a
- * reserve of 16,000, which is filled up by 30 an hour, and beyond that shares 30 an hour with all the others. So 5,000
- * sites, with any number of processors, can't empty the reserve (3 × 5,000 = 15,000, and what they get again, 3 a
- * month, is 21 an hour), however long they go on; whoever comes from another site is let in with one piece of work.
+ * The third keeps a mailbox open to an owner who signs in for the first time while strangers are guessing. It counts by
+ * origin: a site (an IPv4 address or an IPv6 /48) has 3 failures a month at a mailbox, out of a reserve of 16,000 that
+ * refills at 30 an hour; beyond that, it shares 30 an hour with all other sites. So 5,000 sites, with any amount of
+ * computing power, can't empty the reserve (3 × 5,000 = 15,000, and their 3 a month come to 21 an hour), however long
+ * they go on; somebody from another site gets in with a single proof of work.
  *
- * What guessers get of a mailbox, all ways together: 16,035 at once (5 + 16,000 + 30), and 120 an hour (60 free, 30 of
- * the reserve, 30 beyond), whatever they spend. In 90 days that is about 275,000 guesses: a chance of 1 in 10 million
- * against a random password of eight letters and digits. By work: N hours of a core that does 1.5 million rounds a
- * second pay for about 2,600 × N guesses at the highest price, of which three count for each site.
+ * By all ways together, attackers get 16,035 guesses at a mailbox at once (5 + 16,000 + 30), and then 120 an hour (60
+ * free, 30 from the reserve, 30 beyond it), whatever they spend. In 90 days that is about 275,000 guesses: a chance of
+ * 1 in 10 million against a random password of eight letters and digits. As to work, N hours of a core that does 1.5
+ * million rounds a second pay for about 2,600 × N guesses at the highest price, of which three count for each site.
  */
 export type SignInLimits = {
   /**
-   * Lets a sign-in be tried, or refuses it with the time at which this client will be let through and the work that
-   * lets it through now. Report the outcome afterwards.
+   * Admits a sign-in, or refuses it with the time until this client will be admitted and the work that admits it now.
+   * The returned function must be called with the outcome.
    * @throws {Refusal} 429 with `Retry-After`.
    */
   trySignIn(signIn: SignIn): Promise<(outcome: Outcome) => Promise<void>>;
-  /** Whether the client has signed in to the mailbox within that time, at a host that no visitor named. */
+  /** Whether the client has signed in to the mailbox within this time, at a host that wasn't named by a visitor. */
   hasSignedIn(mailbox: string, client: string, withinMs: number): Promise<boolean>;
   purge(): Promise<void>;
 };
@@ -71,7 +71,7 @@ type Services = {
   readonly now: () => number;
 };
 
-/** What an attempt was counted by: at the mailbox, and at the others. */
+/** The limits that an attempt was counted against: the mailbox's, and the others. */
 type Admission = { readonly mailbox: readonly Count[]; readonly others: readonly Count[] };
 
 export function openSignInLimits({ database, vault, limits, work, now }: Services): SignInLimits {
@@ -91,7 +91,7 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
     return null;
   }
 
-  /** @returns milliseconds to wait when it is refused */
+  /** @returns milliseconds to wait if it is refused */
   async function admitFree({ host, hostIsNamed, client }: SignIn, account: string): Promise<Admission | number> {
     const mailbox: Count = ['sign-ins to a mailbox', account];
     const others: Count[] = [
@@ -100,14 +100,14 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
     ];
     const wait = await limits.takeAll(others);
     if (wait > 0) return wait;
-    // The mailbox comes last: a slot that is taken up must not be lost to another limit.
+    // The mailbox comes last, so that a booked slot isn't lost to a refusal by another limit.
     const ahead = await takeOrBook(database, limitKey(vault, mailbox), vault.digest('client', client), now());
     if (ahead === 0) return { mailbox: [mailbox], others };
     await limits.giveBack(others);
     return ahead;
   }
 
-  /** @returns milliseconds to wait when it is refused */
+  /** @returns milliseconds to wait if it is refused */
   async function admitForWork({ host, hostIsNamed, client }: SignIn, account: string): Promise<Admission | number> {
     const others: Count[] = [
       ['sign-ins with work by a client', client],
@@ -161,9 +161,9 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
   return {
     trySignIn: async (signIn) => {
       const { mailbox, host, hostIsNamed, client, browser } = signIn;
-      // A host that the visitor named may let anybody in: who signed in there knows the mailbox there, and nowhere else.
+      // A host that the visitor named may accept anybody, so a sign-in there only counts for the mailbox at that host.
       const account = hostIsNamed ? `${mailbox}\n${host}` : mailbox;
-      // The browser first: others may share its network.
+      // The browser comes first, because others may share its network.
       const pairs = [pairOf(account, `browser ${browser}`), pairOf(account, client)];
       const admitted = await admit(signIn, folded(account), pairs);
       return async (outcome) => {
@@ -225,7 +225,7 @@ function pairOf(mailbox: string, client: string): string {
   return `${mailbox}\n${client}`;
 }
 
-/** Who has one IPv6 prefix of 64 bits is often given thousands of them. */
+/** Anyone who has one IPv6 /64 often has thousands of them, so IPv6 sites are /48s. */
 function siteOf(client: string): string {
   return client.includes(':') ? client.split(':').slice(0, 3).join(':') : client;
 }

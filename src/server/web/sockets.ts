@@ -5,26 +5,26 @@ import { clientNetwork } from './client-address.ts';
 import { Shares } from './shares.ts';
 
 export const SOCKETS_AT_MOST = 4000;
-/** A browser has six; behind one address there may be a whole building. */
+/** A browser opens six, but there may be a whole building behind one address. */
 export const SOCKETS_PER_NETWORK = 200;
-/** A provider gives its customers neighbouring addresses, and an attacker a few hundred of them. */
+/** A provider's customers have neighboring addresses, but so may an attacker, a few hundred of them. */
 export const SOCKETS_PER_WIDER_NETWORK = 1000;
-/** What has been closed counts with Node until its next turn. */
+/** Node still counts destroyed connections until the next turn of its event loop. */
 const CLOSING_AT_MOST = 500;
-/** The others are for the database, mail servers and the disk. */
+/** The share of file descriptors for clients; the rest is for the database, mail servers and the disk. */
 const SHARE_OF_FILES = 0.5;
 
-/** How many files this process may have open, of which each connection is one; `Infinity` where no system says it. */
+/** The limit of open files for this process, including sockets; `Infinity` if the system doesn't report one. */
 export async function openFilesAtMost(): Promise<number> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '');
   return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Infinity);
 }
 
 /**
- * Closes connections beyond what one network may hold, so that none can hold them all. When many hold them all, a
- * newcomer is let in for the oldest connection of whoever has the most. Behind proxies of ours, which count for their
- * own, all come from one address.
- * @param files how many this process may have open
+ * Closes connections beyond a network's limit, so that none can hold them all. When all are in use, a newcomer replaces
+ * the oldest connection of the network that has the most. Behind our own proxies, all connections come from one
+ * address, and only the total is limited.
+ * @param files how many files this process may have open
  */
 export function limitSockets(server: Server, proxies: number, files = Infinity): void {
   const atMost = Math.min(SOCKETS_AT_MOST, Math.floor(files * SHARE_OF_FILES));

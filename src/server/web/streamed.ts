@@ -4,8 +4,8 @@ import type { Context } from 'hono';
 import type { Log } from '../log.ts';
 
 /**
- * The body of an answer, which comes as its client takes it. Where it fails the connection is cut, so that nobody takes
- * a part for the whole.
+ * A streamed body, produced at the client's pace. If it fails, the connection is cut, so that no client mistakes a part
+ * for the whole.
  */
 export function streamed(c: Context, octets: AsyncIterable<Uint8Array>, log: Log): ReadableStream<Uint8Array> {
   const { outgoing } = c.env as HttpBindings;
@@ -13,7 +13,7 @@ export function streamed(c: Context, octets: AsyncIterable<Uint8Array>, log: Log
     try {
       yield* octets;
     } catch (error) {
-      // Its client may have gone away.
+      // Not worth a line if the client has disconnected.
       if (!outgoing.destroyed) log.error({ path: c.req.routePath, err: error }, 'an answer broke off');
       outgoing.destroy();
     }

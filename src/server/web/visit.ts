@@ -1,8 +1,8 @@
 import type { Browser } from './browser.ts';
 
 /**
- * Who asks. `client` is the network that limits count: an IPv4 address, or the /64 of an IPv6 address. `bearer` is the
- * token of the header `Authorization` (RFC 6750), if there is one.
+ * The caller. `client` is the network that limits count: an IPv4 address, or the /64 of an IPv6 address. `bearer` is
+ * the token in the `Authorization` header (RFC 6750), if there is one.
  */
 export type Visit = {
   readonly client: string;

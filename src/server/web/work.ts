@@ -4,17 +4,17 @@ import { isHit, readSolution, saltOf, WORK, type Challenge, type Solution } from
 import type { Database } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 
-/** Longer than a slow phone takes over the dearest one. */
+/** Longer than a slow phone needs for the most expensive work. */
 export const WORK_WITHIN_MS = 3 * 60_000;
 const SOLUTION_LENGTH = 1024;
 
-/** What a challenge is good for. */
+/** What a challenge is valid for. */
 export type Occasion = { readonly call: string; readonly mailbox: string };
 
-/** Challenges of `contract/work.ts`: signed, so that none is stored before it is solved, and each taken once. */
+/** Challenges of `contract/work.ts`. They are signed, so that none is stored before it is solved, and accepted once. */
 export type Work = {
   ask(occasion: Occasion, tries: number): Challenge;
-  /** Whether this is the work that was asked for on this occasion, in time, and was not taken before. */
+  /** Whether this is the work that was demanded on this occasion, done in time, and not accepted before. */
   take(solution: string, occasion: Occasion): Promise<boolean>;
   purge(): Promise<void>;
 };
@@ -33,7 +33,7 @@ export function openWork({ database, vault, now }: Services): Work {
   const signed = (body: string) => vault.digest('work challenge', body);
   const digestOf = ({ call, mailbox }: Occasion) => vault.digest('work occasion', `${call}\n${mailbox}`).slice(0, 32);
 
-  /** What was asked for with a token of ours, in time and for this; `null` otherwise. */
+  /** The challenge in a token, if it is ours, hasn't expired and is for this occasion; otherwise `null`. */
   function askedFor(token: string, occasion: Occasion): { id: string; tries: number; until: number } | null {
     const [body = '', signature = ''] = token.split('.', 2);
     if (!isSame(signature, signed(body))) return null;
@@ -68,7 +68,7 @@ export function openWork({ database, vault, now }: Services): Work {
   };
 }
 
-/** A wrong one is known by its first part that is, in about a millisecond. */
+/** Stops at the first wrong part, so a wrong solution costs about a millisecond. */
 async function isDone({ token, counters }: Solution, tries: number): Promise<boolean> {
   for (const [part, counter] of counters.entries()) {
     const derived = await derive(token, saltOf(part, counter), WORK.iterations, WORK.bits / 8, WORK.hash);

@@ -27,7 +27,7 @@ type Again = Pick<
   | 'limits'
 >;
 
-/** Starts a transfer between the mailboxes of one that has ended; it goes on from what that one knows. */
+/** Starts a new transfer between the mailboxes of one that has ended; it continues from what that one has recorded. */
 export const answerAgain = route(again, 'calls by a client', async ({ body }, services: Again, visit) => {
   const { job_id: id, source_account: source, destination_account: destination } = body;
   await requireManager(services, visit, id);
@@ -76,7 +76,7 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
   return { jobid: started.id };
 });
 
-/** @throws {Refusal} 409 where it can't be asked for */
+/** When daily transfers would end. @throws {Refusal} 409 if they can't be switched on */
 async function untilOf(
   id: string,
   { database, settings, now }: Pick<Again, 'database' | 'settings' | 'now'>,

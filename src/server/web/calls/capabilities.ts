@@ -31,9 +31,9 @@ function authOf(provider: Provider, settings: Settings): 'oauth' | 'other' {
 }
 
 /**
- * What can be done with an account: as the source it has contacts if the operator has an address book; as the
- * destination it takes them if it is signed in to by OAuth, whose token opens its address book too. The source is forwarded
- * from if the operator has a server of scripts.
+ * What can be done with an account. A source has contacts if the operator has an address book; a destination accepts
+ * them if it uses OAuth, because the token also gives access to its address book. Forwarding needs the operator's
+ * ManageSieve server.
  */
 export function allowedOperations(provider: Provider, auth: 'oauth' | 'other', settings: Settings): Operation[] {
   const contacts =

@@ -7,7 +7,7 @@ import { route } from './route.ts';
 
 type OurMoves = Pick<Web, 'transfers' | 'announcements'>;
 
-/** Only the mailbox's owner can have an account made for it, so the password is proven first. */
+/** Only the mailbox's owner can have an account created for it, so the password is verified first. */
 export const answerCreateAccount = route(
   createAccount,
   'calls by a client',
@@ -27,9 +27,9 @@ export const answerCreateAccount = route(
 );
 
 /**
- * The service says that a move is in progress as soon as one was announced, and never hears that one has failed or was
- * stopped. The mailbox has been proven, so its owner is told what became of the move, and may go on when nothing is
- * running.
+ * The service reports a move as in progress as soon as it has been announced, and never learns that a move has failed
+ * or was stopped. The caller has proved to be the mailbox's owner, so they are told what became of the move, and may go
+ * on if none is running.
  */
 async function ofOurTransfers(error: unknown, email: string, { transfers, announcements }: OurMoves): Promise<unknown> {
   if (!(error instanceof Refusal) || error.code !== 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS') return error;

@@ -14,7 +14,7 @@ export const answerDailyOff = route(dailyOff, 'calls by a client', async ({ body
   await requireManager(services, visit, id);
   const isOff = await switchDailyOff(services, id, null);
   const hasEnded = !isOff && (await dailyHasEnded(services.database, id));
-  // Also where it is gone: a call before this one may have broken off in between.
+  // Even if it is already off: an earlier call may have been interrupted between the two steps.
   const isStopped = !hasEnded && (await stopDailyRun(services, id, (milliseconds) => wait(milliseconds)));
   if (!isOff && !isStopped)
     throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'New mail is not brought once a day. So there is nothing to stop.');

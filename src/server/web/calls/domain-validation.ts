@@ -11,7 +11,7 @@ export const answerDomainValidation = route(
   'look-ups by a client',
   async ({ query }, { settings, resolver }: Pick<Web, 'settings' | 'resolver'>) => {
     const given = query.domain.trim();
-    // Before, since what makes it ASCII decodes `%2E` as well.
+    // Checked before conversion, because `domainToASCII` also decodes `%2E`.
     const domain = isDomain(given) ? domainToASCII(given).toLowerCase() : '';
     if (!isDomain(domain)) return { valid: false };
     if (settings.legacyDomains.includes(domain)) return { valid: true };
@@ -24,7 +24,7 @@ export const answerDomainValidation = route(
   },
 );
 
-/** Mail goes to the MX hosts, or without any to the domain's own address (RFC 5321 §5.1); an MX of `.` takes none (RFC 7505). */
+/** Mail goes to the MX hosts or, without any, to the domain's own address (RFC 5321 §5.1); `.` is a null MX (RFC 7505). */
 async function takesMail(domain: string, resolver: Resolver): Promise<boolean> {
   const exchangers = await certainRecordsOf(resolver.resolveMx(domain));
   if (exchangers.length > 0) return exchangers.some(({ exchange }) => exchange !== '' && exchange !== '.');

@@ -7,7 +7,7 @@ import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
 
-/** For the whole conversation with the server of scripts. */
+/** For the whole session with the ManageSieve server. */
 const WITHIN_MS = 20_000;
 
 export const answerForwardingOff = route(

@@ -18,7 +18,7 @@ import { isUsPhone } from './phone-number-validation.ts';
 import { putRightBy } from './resume.ts';
 import { route } from './route.ts';
 
-/** How many exports of one mailbox may exist; each may be as large as the mailbox. */
+/** How many exports of one mailbox may exist at a time; each may be as large as the mailbox. */
 export const EXPORTS_AT_ONCE = 10;
 
 type Loading = Pick<
@@ -38,12 +38,12 @@ type Loading = Pick<
 >;
 
 /**
- * Starts a transfer when both mailboxes are proven. An order that was submitted before, or is running, is answered with
- * its ID, even when its tokens are gone because it has completed.
+ * Starts a transfer once both mailboxes are proved to be the caller's. An order that was submitted before, or is
+ * running, is answered with its ID, even if its tokens are gone because it has completed.
  */
 export const answerLoad = route(load, 'calls by a client', async ({ body }, services: Loading, visit) => {
   const order = orderOf(body, services.settings);
-  // First, since every later answer tells something of the mailbox.
+  // Comes first, because all later answers reveal something about the mailbox.
   await proveSource(order, services, visit);
   const jobid = await startOnce(order, services, visit);
   await services.owners.add(jobid, visit.browser.keep());
@@ -79,7 +79,7 @@ async function startOnce(order: TransferOrder, services: Loading, visit: Visit):
     );
   const { tokenId } = order.destination;
   const takesToken = await putRightBy(order, started.id, services);
-  // One that nobody will use must not stay good.
+  // A token that won't be used must not remain valid.
   if (tokenId !== undefined) await (started.usesToken || takesToken ? tokens.keep(tokenId) : tokens.forget(tokenId));
   return started.id;
 }
@@ -96,7 +96,7 @@ async function admitOrder(sql: Sql, order: TransferOrder, { limits }: Loading, {
     );
 }
 
-/** @throws {Refusal} for what is not allowed, before anything is asked of a mail server. */
+/** @throws {Refusal} for anything that isn't allowed, before any mail server is contacted. */
 function orderOf(request: LoadRequest, settings: Settings): TransferOrder {
   const { sourceAccount, destinationAccount, parameters } = request;
   if (destinationAccount.tokenId !== undefined && !isTokenForm(destinationAccount.tokenId)) throw notSignedIn();
@@ -131,7 +131,7 @@ function checkDestinationEmail({ email, provider }: LoadRequest['destinationAcco
       'INVALID_EMAIL',
       `Please, do not use a ${settings.legacyName} email address for the export.`,
     );
-  // The mailbox would be copied into itself. An OAuth provider may have taken the domain over.
+  // It would be copied into itself; only an OAuth provider may have taken over the domain.
   if (provider === 'other') throw new Refusal(400, 'INVALID_EMAIL', 'Please use an address at another provider.');
 }
 
@@ -157,10 +157,10 @@ function checkOperations({ operations, destinationAccount }: LoadRequest, settin
     if (missing !== undefined)
       throw new Refusal(400, 'OPERATION_NOT_ALLOWED', `An export needs the operation '${missing}'.`);
     if (wanted.includes('emailforwarding')) throw notAllowed('emailforwarding');
-    // Without an address book at the source there is nothing to write for the contacts.
+    // Leaves out contacts if the source has no address book.
     return allowed;
   }
-  // A mailbox that keeps its address at the new provider would be forwarded to itself.
+  // A mailbox that keeps its address at the new provider would forward to itself.
   if (wanted.includes('emailforwarding') && isAtDomain(destinationAccount.email, settings.legacyDomains))
     throw notAllowed('emailforwarding');
   const refused = wanted.find((operation) => !allowed.includes(operation));
@@ -194,7 +194,7 @@ async function proveSource({ source }: TransferOrder, { proofs }: Loading, visit
   await proofs.prove({ email: source.email, password: source.password, provider: source.provider }, visit);
 }
 
-/** An account at an OAuth provider is proven by its tokens, in the browser that got them; the rest by a sign-in, later. */
+/** An OAuth account is proved by its tokens, in the browser that obtained them; any other later, by a sign-in. */
 async function hasConsent(
   { destination }: TransferOrder,
   { consents }: Pick<Loading, 'consents'>,

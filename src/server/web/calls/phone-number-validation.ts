@@ -8,7 +8,7 @@ export const answerPhoneNumberValidation = route(phoneNumberValidation, 'calls b
   valid: isUsPhone(query.number),
 }));
 
-/** A number in the United States that a person can be reached at: no toll-free, premium or extension number. */
+/** Whether this is a US number that can reach a person: not a toll-free, premium-rate or extension number. */
 export function isUsPhone(text: string): boolean {
   const number = parsePhoneNumberFromString(text, { defaultCountry: 'US', extract: false });
   return (

@@ -16,8 +16,8 @@ type Resuming = Pick<
 >;
 
 /**
- * Lets a transfer go on that rests: with new credentials, once they are proven. A transfer that only has to be tried
- * again needs none.
+ * Resumes a transfer that is waiting for its owner, with new credentials once they are verified. A transfer that only
+ * has to be retried needs none.
  */
 export const answerResume = route(resume, 'calls by a client', async ({ body }, services: Resuming, visit) => {
   const { job_id: id } = body;
@@ -42,8 +42,8 @@ export const answerResume = route(resume, 'calls by a client', async ({ body }, 
 type GoingOn = Pick<Web, 'database' | 'safe' | 'queue' | 'tokens'>;
 
 /**
- * Lets whatever rests because of one side go on, with a proven secret in place of the one before.
- * @returns whether anything did
+ * Resumes the operations that are waiting because of one side, replacing its secret with a verified one.
+ * @returns whether there were any
  */
 async function goOn(id: string, side: Role, secret: Secret | null, services: GoingOn): Promise<boolean> {
   const { database, safe, tokens } = services;
@@ -76,8 +76,8 @@ export async function putRightBy(
 type Given = { readonly password?: string | undefined; readonly token_id?: string | undefined };
 
 /**
- * What signs in to one side of a transfer from now on; `null` when nothing was given.
- * @throws {Refusal} 401 with the side when it is not good for the very mailbox, or as {@link Web.proofs} does
+ * Verifies new credentials for one side of a transfer; `null` if none were given.
+ * @throws {Refusal} 401 with the side if they are not valid for that very mailbox, or as {@link Web.proofs} does
  */
 export async function provenSecret(
   transfer: Transfer,

@@ -13,20 +13,20 @@ type BodyOf<C extends Call> = C extends { readonly Request: infer R extends v.Ge
   : unknown;
 type Input<C extends Call> = QueryOf<C> & BodyOf<C>;
 
-/** The answer as it goes over the wire, in snake case; the contract's transform makes it camel case for the browser. */
+/** The answer in its wire form, in snake case; the contract's transform makes it camel case for the browser. */
 type WireAnswer<C extends Call> = v.InferInput<C['Answer']>;
 
-/** A call with its handler. `answer` takes what came from outside, unparsed. */
+/** A call with its handler. `answer` takes unparsed input. */
 export type Route = {
   readonly call: Call;
-  /** The limit per client, beyond those that the handler keeps itself. */
+  /** The limit per client, in addition to the handler's own limits. */
   readonly limit: LimitName;
   answer(outside: { query: unknown; body: unknown }, web: Web, visit: Visit): Promise<unknown>;
 };
 
 /**
- * Binds a handler to its call: parses the input, and holds the answer against its schema outside production.
- * Its failures are {@link Refusal}s.
+ * Binds a handler to its call: parses the input and, except in production, checks the answer against its schema.
+ * Failures are {@link Refusal}s.
  */
 export function route<const C extends Call>(
   call: C,
@@ -48,7 +48,7 @@ export function route<const C extends Call>(
   };
 }
 
-/** @throws {Refusal} by the first field that does not fit */
+/** @throws {Refusal} for the first invalid field */
 export function parse<Output>(schema: v.GenericSchema<unknown, Output>, input: unknown): Output {
   const result = v.safeParse(schema, input, { abortEarly: true });
   if (result.success) return result.output;
@@ -56,7 +56,7 @@ export function parse<Output>(schema: v.GenericSchema<unknown, Output>, input: u
   throw refusalOf(keys.findLast((key) => typeof key === 'string') ?? '');
 }
 
-/** The refusal of an input that does not fit, by the field that is wrong. It never repeats the input. */
+/** The refusal for an invalid field. It never repeats the input. */
 function refusalOf(field: string): Refusal {
   switch (field) {
     case 'email':

@@ -9,7 +9,7 @@ import { route } from './route.ts';
 
 type Announcing = Pick<Web, 'settings' | 'sessions' | 'signInLimits' | 'log' | 'vault' | 'announcements'>;
 
-/** Only who has signed in to the mailbox can announce that it moves. */
+/** Only someone who has signed in to the mailbox can announce its move. */
 export const answerSetMigrationStarted = route(
   setMigrationStarted,
   'look-ups by a client',
@@ -19,14 +19,14 @@ export const answerSetMigrationStarted = route(
       throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a ${settings.legacyName} email address.`);
     if (!(await hasSignedIn(body.email, services, visit)))
       throw new Refusal(401, 'INVALID_TOKEN', 'The session is over. Nothing was moved. Please sign in again.');
-    // It may hear of it though its answer is lost.
+    // Noted first: the service may get the announcement even if its answer is lost.
     await services.announcements.note(body.email);
     await announceMigration(services, { email: body.email, inQa: query.in_qa }, visit.signal);
     return { ok: true };
   },
 );
 
-/** By the bearer that `validate` gave for this mailbox, or, for a client that keeps none, by a recent sign-in to it. */
+/** By the bearer token from `validate` for this mailbox or, for clients that don't keep it, by a recent sign-in to it. */
 async function hasSignedIn(
   email: string,
   { sessions, signInLimits }: Announcing,

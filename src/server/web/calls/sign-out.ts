@@ -3,7 +3,7 @@ import { sessionOver } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
 
-/** Who has no sign-in is answered the same, unless it is to end elsewhere too: there is none here afterwards. */
+/** Succeeds without a sign-in too, since there is none afterwards either way; only signing out everywhere requires one. */
 export const answerSignOut = route(
   signOut,
   'calls by a client',

@@ -10,9 +10,9 @@ import { Shares } from '../shares.ts';
 import { askerOf } from '../browser.ts';
 import { forManagers, statusOf, viewOf } from './status.ts';
 
-/** How often the database is asked: once for each transfer, however many watch it. */
+/** How often the database is polled: once for each transfer, however many clients watch it. */
 const LOOK_EVERY_MS = 1000;
-/** A browser comes back by itself after a stream ends. */
+/** Browsers reconnect by themselves after a stream ends. */
 const STREAM_AT_MOST_MS = 30 * 60_000;
 export const STREAMS_AT_MOST = 1000;
 export const STREAMS_PER_CLIENT = 10;
@@ -35,7 +35,7 @@ export function openStatusStreams(
   const shares = new Shares<Viewer>({
     most: { ofNetwork: STREAMS_PER_CLIENT, ofWiderNetwork: STREAMS_PER_WIDER_NETWORK, inAll: STREAMS_AT_MOST },
     end: (viewer) => viewer.ended(),
-    // A page without a stream asks by itself: to take turns would only have all of them connect again and again.
+    // A page without a stream polls instead. Taking turns would only make all of them reconnect again and again.
     waits: true,
   });
 
@@ -108,7 +108,7 @@ function eventOf<Name extends keyof Events>(event: Name, data: v.InferInput<Even
   return { event, data: JSON.stringify(data) };
 }
 
-/** Answers with the stream of the contract. */
+/** Answers with the contract's {@link statusStream}. */
 export function answerEvents(
   {
     settings,
@@ -128,7 +128,7 @@ export function answerEvents(
     const view = await viewNow();
     const isSignedOut = async () => view === forManagers && (await viewNow().catch(() => null)) !== view;
     if (c.req.method === 'HEAD') {
-      // Nobody would read a stream to its end.
+      // A stream would stay open, with nobody to read it.
       await statusOf(query.output.job_id, transfers);
       return c.body(null, 200, { 'Content-Type': 'text/event-stream' });
     }
@@ -142,13 +142,13 @@ export function answerEvents(
         viewer.wake();
       }, STATUS_HEARTBEAT_MS);
       const atMost = setTimeout(viewer.ended, STREAM_AT_MOST_MS);
-      // Once it is over, nobody waits for a reader who has stopped reading.
+      // Once the stream is over, doesn't wait for a client that has stopped reading.
       const write = (event: Parameters<typeof stream.writeSSE>[0]) =>
         Promise.race([stream.writeSSE(event), viewer.over]);
       try {
         let shown: TransferStatus | null = null;
         for (let status = opened.status; ; status = await viewer.next(status)) {
-          // The stream ends for a reader who was signed out meanwhile; the browser asks anew.
+          // Ends the stream of a viewer who has been signed out since; the browser then asks again.
           if (isDue && (await isSignedOut())) {
             await write(eventOf('end', null));
             return;

@@ -33,7 +33,7 @@ export async function statusOf(id: string, transfers: Web['transfers']): Promise
   return found;
 }
 
-/** What of a status may be shown to who asks. */
+/** Returns a function that reduces a status to what the caller may see. */
 export async function viewOf(
   id: string,
   guard: Pick<Web, 'owners' | 'sessions'>,
@@ -42,12 +42,12 @@ export async function viewOf(
   return (await mayManage(guard, asker, id)) === true ? forManagers : forStrangers;
 }
 
-/** All of it, named so that each call says for whom it answers. */
+/** The whole status; a function, so that callers say for whom they answer. */
 export function forManagers(whole: TransferStatus): TransferStatus {
   return whole;
 }
 
-/** What anyone with the ID may see of a progress: numbers and times. What is not named here is kept back. */
+/** The parts of a progress that anyone with the ID may see: numbers and times. Anything not listed is withheld. */
 const FOR_STRANGERS: { readonly [Key in keyof Progress]-?: (value: Progress[Key]) => Progress[Key] } = {
   status: (status) => status,
   done: (done) => done,

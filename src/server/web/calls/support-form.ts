@@ -11,16 +11,16 @@ import { route } from './route.ts';
 
 const SILENCE_MS = 10_000;
 const LETTER_WITHIN_MS = 20_000;
-/** How long both letters may take together: less than the page waits before it says that nothing was sent. */
+/** How long both letters may take together: less than the page waits before it says that sending failed. */
 const BOTH_WITHIN_MS = 25_000;
-/** The same words within one hour are one message: mail servers and support desks drop what they have by that name. */
+/** The same text within an hour gets the same Message-ID, so that mail servers and support desks drop duplicates. */
 const SAME_MESSAGE_MS = 3_600_000;
 
 type Writing = Pick<Web, 'settings' | 'limits' | 'log' | 'owners' | 'sessions' | 'now'>;
 
 /**
- * Sends a mail to the operator, and a copy to the writer, without their words when the address may be a stranger's.
- * What the visitor wrote goes into the text and, checked as an address, into Reply-To; the envelope is the operator's
+ * Sends a letter to the operator and a copy to the writer, which omits their text if the address may be a stranger's.
+ * The visitor's input goes into the text and, validated as an address, into Reply-To; the envelope is the operator's
  * own.
  */
 export const answerSupportForm = route(
@@ -63,7 +63,7 @@ export const answerSupportForm = route(
           body.issue,
           '',
         ].join('\n'),
-        // Whoever heard that it was not sent, as the answer got lost, sends it again.
+        // If the answer was lost, the visitor was told that it was not sent, and will send it again.
         messageId: `<support.${reference}.${Math.floor(now() / SAME_MESSAGE_MS)}@${new URL(publicUrl).hostname}>`,
       });
     } catch (error) {
@@ -83,7 +83,7 @@ export const answerSupportForm = route(
         headers: { 'Auto-Submitted': 'auto-replied' },
       });
     } catch (error) {
-      // Support has the message: who wrote it must not be told that it was lost.
+      // Support has the message, so its writer must not be told that sending failed.
       log.warn({ err: error }, 'the copy of a support message was not sent');
     }
     return { ok: true };

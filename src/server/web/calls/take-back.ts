@@ -33,12 +33,12 @@ export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body
       'OPERATION_NOT_ALLOWED',
       'There is nothing to take back now. A transfer must have ended first.',
     );
-  // Pressed twice.
+  // The button was pressed twice.
   if (isRunning) return { ok: true as const };
   const secret = await provenSecret(transfer, 'destination', body, services, visit);
   if (secret === null) throw notGiven('destination');
   if (secret.kind === 'token') await tokens.keep(secret.tokenId);
-  // Else it would all be brought again tomorrow.
+  // Otherwise tomorrow's run would copy it all again.
   await switchDailyOff(services, id, null);
   await stopDailyRun(services, id, (milliseconds) => wait(milliseconds));
   await orderTakeBack(services, id, secret);

@@ -5,7 +5,7 @@ import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
 
-/** Every refusal comes after this time, so that an open port can't be told from a closed or a filtered one. */
+/** All refusals take this long, so that open, closed and filtered ports can't be told apart. */
 export const HOST_CHECK_MS = 3000;
 
 export const answerValidateImap = route(

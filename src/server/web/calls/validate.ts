@@ -12,12 +12,12 @@ export const answerValidate = route(
     if (provider === 'file_export') throw new Refusal(400, 'UNSUPPORTED_PROVIDER', 'This provider is not supported.');
     if (provider === 'sanbruno' && !isAtDomain(email, settings.legacyDomains))
       throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a ${settings.legacyName} email address.`);
-    // It is nobody's new mailbox, and its password is guessed at by one way alone, whatever its host is called.
+    // It can't be a new mailbox, and its password must only be guessable under one limit, whatever host is named.
     if (provider === 'other' && isAtDomain(email, settings.legacyDomains))
       throw new Refusal(400, 'INVALID_EMAIL', 'Please use an address at another provider.');
     const { imap, ...claim } = body;
     await proofs.proveOwner({ ...claim, ...(imap === undefined ? {} : { imap }) }, visit);
-    // A sign-in elsewhere opens nothing here: a server that the visitor named may let anybody in under any address.
+    // A sign-in elsewhere gives no access here: a server that the visitor named may accept anybody under any address.
     if (provider !== 'sanbruno') return { ok: true };
     return { ok: true, token: await sessions.begin(email, visit.browser.keep()) };
   },
