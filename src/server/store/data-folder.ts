@@ -3,15 +3,15 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** The data folder can't be used: it can't be written, or another process has it. The message is for the operator. */
+/** The data folder can't be used: it isn't writable, or another process holds it. The message is for the operator. */
 export class DataFolderError extends Error {
   override name = 'DataFolderError';
 }
 
-/** The folder of the embedded defaults, held by this process alone: PGlite has no lock of its own and loses rows to a second one. */
+/** The folder of the embedded defaults, locked by this process: PGlite has no lock of its own, and a second process makes it lose rows. */
 export type DataFolder = AsyncDisposable & {
   readonly path: string;
-  /** The generated `SECRET_KEY`, made on first use; readable by its owner only. */
+  /** The generated `SECRET_KEY`, created on first use and readable by its owner only. */
   secretKey(): Promise<Buffer>;
 };
 
@@ -39,12 +39,12 @@ export async function holdDataFolder(path: string): Promise<DataFolder> {
 }
 
 const SQLITE_BUSY = 5;
-/** A killed process lets go when the last of its threads has ended, a moment after it looks dead. */
+/** A killed process releases its lock when its last thread has ended, a moment after it looks dead. */
 const LET_GO_WITHIN_MS = 1000;
 
 /**
- * An advisory lock on a file, which SQLite takes and the kernel drops with this process, however it ends. Unlike a
- * process number in a file it means the same in two containers that share the folder.
+ * An advisory file lock, which SQLite takes and the kernel releases with this process, however it ends. Unlike a PID
+ * file, it also works between containers that share the folder.
  */
 function takeLock(file: string): DatabaseSync {
   const lock = new DatabaseSync(file, { timeout: LET_GO_WITHIN_MS });

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { Mendable } from '../log.ts';
 
-/** Connections of one pool at most; a process has two, its own and the queue's. */
+/** The most connections in one pool. A process has two pools, its own and the job queue's. */
 export const POOL_SIZE = 10;
 
-/** What is wrong and what to do, by how the code begins: PostgreSQL's (appendix A), the system's or OpenSSL's. */
+/** What is wrong and what to do, by the prefix of the error code: PostgreSQL's (appendix A), the system's or OpenSSL's. */
 const REMEDIES = [
   ['28', 'the database refused the name or the password', 'Mend them, or let its role in by pg_hba.conf'],
   ['3D000', 'there is no database of that name', 'Create it, or mend the name'],
@@ -20,7 +20,7 @@ const REMEDIES = [
   ],
   ['42', 'the database refused what is done with its tables at the start', 'Its own log says what and why'],
   ['25006', 'the database only reads', 'Name the primary, not a standby, and leave default_transaction_read_only off'],
-  ['57014', 'a statement was cut short', 'Raise the statement_timeout of its role'],
+  ['57014', 'a statement was canceled', 'Raise the statement_timeout of its role'],
   ['ENOENT', 'there is no file or socket where it points', 'Mend its path'],
   ...['CERT_', 'DEPTH_ZERO_', 'ERR_TLS_CERT_', 'SELF_SIGNED_', 'UNABLE_TO_'].map(
     (begin) => [begin, 'its certificate is not one to believe', 'Name who vouches for it by sslrootcert'] as const,
@@ -46,17 +46,17 @@ const REMEDIES = [
     `the database has no connection left, and a process takes up to ${2 * POOL_SIZE}`,
     'Raise max_connections or the limit of its role, or put a pooler in front',
   ],
-  ['53', 'the machine of the database lacks something', 'Its own log says what'],
-  ['58', 'the machine of the database has a fault', 'Its own log says which'],
-  ['40', 'two of its transactions stood in the way of each other', 'It is tried again'],
-  ['57P05', 'it ended a connection that rested', 'Leave the idle_session_timeout of its role at a minute or more'],
+  ['53', 'the machine of the database ran out of something', 'Its own log says what'],
+  ['58', 'the machine of the database had an error', 'Its own log says which'],
+  ['40', 'two of its transactions conflicted', 'It is tried again'],
+  ['57P05', 'it closed an idle connection', 'Keep the idle_session_timeout of its role at a minute or more'],
 ] as const;
 const OTHERWISE = ['', 'the database did not let us in', 'Start it, or mend the address'] as const;
 
 /** The PostgreSQL of `DATABASE_URL` can't be used, at the start or later. The message is for the operator. */
 export class DatabaseUnavailable extends Mendable {
   override name = 'DatabaseUnavailable';
-  /** The database's own (PostgreSQL, appendix A) or the system's; the log shows it. */
+  /** The database's error code (PostgreSQL, appendix A) or the system's, for the log. */
   readonly code: string;
   readonly remedy: string;
   constructor(cause: unknown) {
@@ -71,7 +71,7 @@ export class DatabaseUnavailable extends Mendable {
   }
 }
 
-/** The embedded database can't be opened. The message is for the operator; PGlite itself says an assertion, or a number. */
+/** The embedded database can't be opened. The message is for the operator; PGlite only reports an assertion or a number. */
 export class EmbeddedUnusable extends Error {
   override name = 'EmbeddedUnusable';
   constructor(folder: string, cause: unknown) {
@@ -83,12 +83,12 @@ export class EmbeddedUnusable extends Error {
 }
 
 /**
- * Connection exceptions, too many connections, a statement or a wait for a lock that was cut short, shutdown or start
- * under way, a deadlock, faults of its machine, and a standby that only reads (PostgreSQL, appendix A).
+ * Connection exceptions, too many connections, canceled statements, lock timeouts, shutdown and start-up, deadlocks,
+ * system errors, and read-only standbys (PostgreSQL, appendix A).
  */
 const NOT_THERE = /^(?:08|25006|40|53|55P03|57|58)/;
 
-/** An error that is no fault of the statement means that the database is not there. */
+/** Turns errors that aren't the statement's fault into {@link DatabaseUnavailable}. */
 export function faultOf(error: unknown): unknown {
   const isStatements = error instanceof pg.DatabaseError && !NOT_THERE.test(error.code ?? '');
   return isStatements || !(error instanceof Error) ? error : new DatabaseUnavailable(error);

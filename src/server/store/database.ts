@@ -7,26 +7,27 @@ import { SettingsError } from '../../contract/settings.ts';
 import type { Log } from '../log.ts';
 import { DatabaseUnavailable, EmbeddedUnusable, faultOf, POOL_SIZE } from './database-faults.ts';
 
-/** Runs one statement with `$1`-style parameters and answers its rows. */
+/** Runs one statement with `$1`-style parameters and returns its rows. */
 export type Sql = {
   query<Row = Record<string, unknown>>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;
-  /** Of a transaction: resolves when it has been committed, and never when it was not. */
+  /** Within a transaction: resolves once it has been committed, and never if it isn't. */
   readonly committed?: Promise<void>;
 };
 
 /** With `$1`-style parameters. */
 export type Statement = { readonly text: string; readonly parameters?: readonly unknown[] };
 
-/** The same SQL on both: PGlite embedded in this process, or a PostgreSQL that many processes share. */
+/** Either PGlite embedded in this process, or a PostgreSQL that many processes share; both take the same SQL. */
 export type Database = Sql &
   AsyncDisposable & {
     readonly kind: 'pglite' | 'postgres';
-    /** Commits what `work` did, or nothing if it throws. Use no `BEGIN` by hand. */
+    /** Runs `work` in a transaction, which is rolled back if it throws. Don't use `BEGIN` by hand. */
     transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
     /**
-     * Commits all of the statements or none. They are sent together, so that it takes one round trip: none can depend on
-     * the answer to another, but each sees what those before it have waited for. @returns the rows of each
-     * @throws what the first one that failed did
+     * Commits all of the statements or none. They are pipelined in one round trip, so none can use another's result,
+     * but each sees the effects of those before it, including any lock that they waited for.
+     * @returns the rows of each
+     * @throws the error of the first one that failed
      */
     commit(statements: readonly Statement[]): Promise<readonly (readonly unknown[])[]>;
     /** A job queue on this database; the caller starts and stops it. */
@@ -34,23 +35,22 @@ export type Database = Sql &
   };
 
 const MIGRATIONS = join(import.meta.dirname, 'migrations');
-/** Any number that nothing else on a shared PostgreSQL locks with. */
+/** An arbitrary advisory lock ID, which nothing else on a shared PostgreSQL should use. */
 const MIGRATION_LOCK = 7_265_301;
-/** While a change waits for a table, everybody else waits behind it, such as the old processes beside this one. */
+/** Others, such as the old processes still running, queue behind a migration that waits for a table lock. */
 const TABLES_WITHIN = 'set local lock_timeout = 3000';
-const CHANGING =
-  'the tables of the database are being changed: where they are large that may take minutes, and must not be broken off';
-/** A DBA's limits are for what can be tried again; `transaction_timeout` is one of PostgreSQL 17. */
+const CHANGING = 'the database is being migrated: with large tables this may take minutes, and must not be interrupted';
+/** Disables a DBA's timeouts, which are meant for what can be retried; `transaction_timeout` is new in PostgreSQL 17. */
 const UNHURRIED = `select set_config(name, '0', true) from pg_settings where name in ('statement_timeout', 'transaction_timeout')`;
-/** A call that waits longer for a connection is answered with 503. */
+/** Calls that wait longer for a connection are answered with 503. */
 const CONNECTED_WITHIN_MS = 20_000;
-/** A statement without an answer for so long went to a machine that is gone; its connection is given up. */
+/** A statement that isn't answered within this time went to a machine that is gone; its connection is abandoned. */
 const ANSWERED_WITHIN_MS = 60_000;
-/** A change of large tables takes as long as it takes, and would never be done if it were cut short: a timer's longest time. */
+/** The longest time for a timer: a migration of large tables would never get done if it were interrupted. */
 const CHANGED_WITHIN_MS = 2 ** 31 - 1;
-/** Then a machine that says nothing is asked whether it is there: what waits for one that is gone ends after some 10 s more. */
+/** When TCP keepalive starts probing a silent machine; if it is gone, the connection fails some 10 s later. */
 const ASKED_AFTER_MS = 30_000;
-/** Each new connection costs both sides some 8 ms of CPU; a worker between two transfers keeps those that it has. */
+/** A new connection costs both sides some 8 ms of CPU, so workers keep theirs between two transfers. */
 const IDLE_FOR_MS = 60_000;
 const POOL = {
   max: POOL_SIZE,
@@ -62,16 +62,16 @@ const POOL = {
 } as const;
 
 /**
- * A process that stands still in the middle of a transaction lets go of what it has locked. PgBouncer lets nobody in who
- * asks for that with the connection.
+ * Makes a process that is frozen in the middle of a transaction lose its locks. It can't be a connection parameter,
+ * because PgBouncer refuses connections that have it.
  */
 const BEGIN = 'begin; set local idle_in_transaction_session_timeout = 10000';
 
-/** Where the database is: a PostgreSQL by `url`, else PGlite in `folder` (`memory://` for tests). */
+/** A PostgreSQL at `url`, or PGlite in `folder` (`memory://` for tests). */
 export type DatabaseAddress = { readonly url: string } | { readonly folder: string };
 
 /**
- * Opens the database and brings its tables up to date, however long that takes.
+ * Opens the database and applies all migrations, however long that takes.
  * @throws {DatabaseUnavailable}
  * @throws {EmbeddedUnusable}
  * @throws {SettingsError}
@@ -89,7 +89,7 @@ export async function openDatabase(address: DatabaseAddress, log?: Pick<Log, 'in
   return database;
 }
 
-/** Nobody knows what an older version would do to tables that it does not know. @param sign what is newer */
+/** The error for a database from a newer version, which this one could damage. @param sign what is newer */
 export function madeByNewer({ kind }: Pick<Database, 'kind'>, sign: string): SettingsError {
   const where = kind === 'pglite' ? 'DATA_DIR holds' : 'DATABASE_URL names';
   return new SettingsError([
@@ -97,14 +97,14 @@ export function madeByNewer({ kind }: Pick<Database, 'kind'>, sign: string): Set
   ]);
 }
 
-/** At the start whatever PostgreSQL refuses is for the operator to mend, such as a right that its role lacks. */
+/** At the start, everything that PostgreSQL refuses is for the operator to fix, such as a missing privilege. */
 export function startFault(error: unknown): unknown {
   return error instanceof pg.DatabaseError ? new DatabaseUnavailable(error) : error;
 }
 
 /**
- * What a DBA may have set otherwise: what two processes do at once is written for the first, and the driver reads dates and
- * numbers, as we write names, by the others.
+ * Settings that a DBA may have changed. Our concurrency control relies on the first; the way that the driver parses
+ * dates and numbers, and that our SQL quotes names, relies on the others.
  */
 const FITTING = [
   { name: 'default_transaction_isolation', fits: /^read committed$/, value: 'read committed' },
@@ -114,7 +114,7 @@ const FITTING = [
 ] as const;
 
 /**
- * Names of mailboxes and subjects are in any script, so its encoding is UTF8.
+ * Mailbox names and subjects can be in any script, so the encoding must be UTF8.
  * @throws {SettingsError}
  */
 async function requireFitting(database: Database): Promise<void> {
@@ -138,15 +138,15 @@ async function requireFitting(database: Database): Promise<void> {
     );
 }
 
-/** `unhurried`: a transaction whose statements may take as long as they need. */
+/** `unhurried` is a transaction whose statements may take as long as they need. */
 type Opened = { readonly database: Database; readonly unhurried: Database['transaction'] };
 
 function openPostgres(url: string): Opened {
-  // Statements that a client is given at once are sent at once.
+  // Sends statements without waiting for the answers to earlier ones.
   const pool = new pg.Pool({ connectionString: url, ...POOL, pipeline: true });
-  // An idle connection that the server ends is replaced by the pool; without a listener it would end the process.
+  // The pool replaces an idle connection that the server closes; without a listener, the error would end the process.
   pool.on('error', ignore);
-  // So is one that is handed out just then: the pool's own listener is off before whoever waits for it goes on.
+  // The same for a connection that is just being handed out: the pool removes its own listener before its user goes on.
   pool.on('connect', (client) => client.on('error', ignore));
   const database: Database = {
     kind: 'postgres',
@@ -158,7 +158,7 @@ function openPostgres(url: string): Opened {
         const sql = sqlOn(client);
         const all: Statement[] = [{ text: BEGIN }, ...statements, { text: 'commit' }];
         const answers = await Promise.allSettled(all.map(({ text, parameters }) => sql.query(text, parameters)));
-        // Behind one that fails PostgreSQL refuses the others, and takes `commit` for `rollback`.
+        // After a failed statement, PostgreSQL refuses the others and treats `commit` as `rollback`.
         const rows = answers.map((answer) => {
           if (answer.status === 'rejected') throw answer.reason;
           return answer.value;
@@ -172,7 +172,7 @@ function openPostgres(url: string): Opened {
       }
     },
     transaction: (work) => transactionOn(pool, work),
-    // pg-boss hands what it does not know itself on to its own pool.
+    // pg-boss passes options that it doesn't know on to its own pool.
     queue: (options) => new PgBoss({ connectionString: url, ...POOL, ...options }),
     [Symbol.asyncDispose]: () => pool.end(),
   };
@@ -197,7 +197,7 @@ async function transactionOn<Result>(
     client.release();
     return result;
   } catch (error) {
-    // One that can't even roll back, or only reads, is not used again.
+    // A connection that can't even roll back, or whose server is read-only, is not used again.
     await sql.query('rollback').then(
       () => client.release(error instanceof DatabaseUnavailable),
       () => client.release(true),
@@ -226,8 +226,8 @@ function sqlOn(client: pg.Pool | pg.PoolClient, timing: Timing = {}): Sql {
 }
 
 /**
- * Writes the files of an embedded database anew: what was deleted lies in them until its room is taken again, and in the
- * write-ahead log. Nobody else may be at work on it.
+ * Rewrites the files of an embedded database, because deleted rows stay in them until their space is reused, and in the
+ * write-ahead log. Nothing else may be using the database.
  */
 export async function overwriteDeleted(database: Database): Promise<void> {
   if (database.kind !== 'pglite') return;
@@ -238,7 +238,7 @@ export async function overwriteDeleted(database: Database): Promise<void> {
 function ignore(): void {}
 
 async function createPglite(folder: string): Promise<PGlite> {
-  // It makes its files as the umask lets it, and they are for nobody else, as PostgreSQL's are.
+  // PGlite's files get the umask's permissions; like PostgreSQL's, they must not be readable by anyone else.
   if (!folder.startsWith('memory:')) await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
     return await PGlite.create(folder);
@@ -279,8 +279,8 @@ async function openPglite(folder: string): Promise<Opened> {
 }
 
 /**
- * Applies the numbered SQL files that this database has not seen, one transaction for all of them.
- * @throws {SettingsError} when it has seen others
+ * Applies the migrations that this database doesn't have yet, all in one transaction.
+ * @throws {SettingsError} if it has unknown ones
  */
 async function migrate({ database, unhurried }: Opened, log?: Pick<Log, 'info'>): Promise<void> {
   const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).toSorted();
@@ -290,7 +290,7 @@ async function migrate({ database, unhurried }: Opened, log?: Pick<Log, 'info'>)
       MIGRATION_LOCK,
     ]);
     if (lock?.taken !== true) {
-      log?.info('another process is at work on the tables of the database: this one waits until it is done');
+      log?.info('another process is migrating the database: waiting until it is done');
       await sql.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
     }
     await sql.query(
@@ -303,7 +303,7 @@ async function migrate({ database, unhurried }: Opened, log?: Pick<Log, 'info'>)
     if (unknown !== undefined) throw madeByNewer(database, unknown);
     await sql.query(TABLES_WITHIN);
     for (const name of files.filter((file) => !applied.has(file))) {
-      // At a first start there is nothing that could take long.
+      // At the first start, nothing takes long.
       if (applied.size > 0) log?.info({ migration: name }, CHANGING);
       const text = await readFile(join(MIGRATIONS, name), 'utf8');
       for (const statement of statementsOf(text)) await sql.query(statement);
@@ -312,7 +312,7 @@ async function migrate({ database, unhurried }: Opened, log?: Pick<Log, 'info'>)
   });
 }
 
-/** Migrations hold plain statements, each ended by a semicolon at a line's end; no function bodies. */
+/** Migrations consist of plain statements, each ending with a semicolon at the end of a line; no function bodies. */
 function statementsOf(text: string): string[] {
   return text
     .replaceAll(/^[ \t]*--.*$/gm, '')

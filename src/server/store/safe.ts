@@ -7,18 +7,18 @@ const KEY_LENGTH = 32;
 
 const nameOf = (place: string) => createHash('sha256').update(place).digest('hex');
 
-/** Seals what a transfer signs in with, until it is destroyed. */
+/** Seals credentials until they are destroyed. */
 export type Safe = {
   seal(place: string, secret: string): Promise<Buffer>;
-  /** @throws {SealError} as {@link Vault} does, and after the place was destroyed */
+  /** @throws {SealError} as {@link Vault} does, and once the place has been destroyed */
   open(place: string, sealed: Uint8Array): Promise<string>;
-  /** Makes whatever was sealed at these places unreadable for ever. */
+  /** Makes everything that was sealed at these places permanently unreadable. */
   destroy(...places: readonly string[]): Promise<void>;
-  /** The same for all others: a process that was killed may have left some. */
+  /** The same for all other places, since a killed process may have left some. */
   destroyAllBut(places: readonly string[]): Promise<void>;
 };
 
-/** The same, sealed with the key as it is now; `null` for what can't be opened. */
+/** The same secret, sealed with the current key; `null` if it can't be opened. */
 export async function resealed(safe: Safe, place: string, sealed: Uint8Array): Promise<Buffer | null> {
   try {
     return await safe.seal(place, await safe.open(place, sealed));
@@ -28,7 +28,7 @@ export async function resealed(safe: Safe, place: string, sealed: Uint8Array): P
   }
 }
 
-/** For processes on several machines that share a PostgreSQL: the vault's key lies apart from what it has sealed. */
+/** For processes that share a PostgreSQL, where the vault's key is stored apart from what it has sealed. */
 export function openSharedSafe(vault: Vault): Safe {
   return {
     seal: async (place, secret) => vault.seal(place, secret),
@@ -49,8 +49,8 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 /**
- * For the embedded database, whose folder holds the vault's key as well, and which keeps deleted rows for a while in its
- * files and its log: each place has a random key of its own in a file, without which the vault's key opens nothing.
+ * For the embedded database, whose folder also holds the vault's key, and whose files and log keep deleted rows for a
+ * while. Each place has a random key in a file of its own, without which the vault's key opens nothing.
  */
 export async function openFolderSafe(vault: Vault, folder: string): Promise<Safe> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -59,7 +59,7 @@ export async function openFolderSafe(vault: Vault, folder: string): Promise<Safe
 
   async function keyOf(place: string): Promise<Buffer> {
     const key = await readFile(join(folder, nameOf(place))).catch((cause: NodeJS.ErrnoException) => {
-      // A disk or a process that is at its limits is no loss: the same may work later.
+      // Other errors, such as too many open files, don't mean that the key is lost.
       if (cause.code !== 'ENOENT') throw cause;
       throw new SealError(`The key of ${place} is gone.`, { cause });
     });
@@ -67,7 +67,7 @@ export async function openFolderSafe(vault: Vault, folder: string): Promise<Safe
     return key;
   }
 
-  /** The key of a place that has one already is that one. It appears under its name only when it is whole. */
+  /** Creates the key of a place, unless it has one. The file only appears under its final name once it is complete. */
   async function makeKey(place: string): Promise<Buffer> {
     const path = join(folder, nameOf(place));
     if (await isThere(path)) return keyOf(place);
@@ -95,7 +95,7 @@ export async function openFolderSafe(vault: Vault, folder: string): Promise<Safe
 
   return {
     seal: async (place, secret) => {
-      // One after another: two at once would each make a key for the same place.
+      // One at a time: otherwise two calls could each create a key for the same place.
       const key = making.then(() => makeKey(place));
       making = key.catch(() => null);
       return vault.seal(place, secret, await key);

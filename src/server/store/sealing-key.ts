@@ -2,14 +2,14 @@ import { SettingsError } from '../../contract/settings.ts';
 import type { Database, Sql } from './database.ts';
 import type { Vault } from './vault.ts';
 
-/** Whatever is sealed for longer than a sign-in takes. */
+/** The tables of everything that stays sealed for longer than a sign-in takes. */
 const SEALED = ['credentials', 'daily_credentials', 'oauth_tokens', 'export_verifiers'] as const;
 
 /**
- * Keeps a process with another `SECRET_KEY` away from a database: it could open nothing, and would end every transfer
- * that it takes. With nothing sealed, the key may be changed; otherwise when the one that sealed it is among the former
- * ones.
- * @param reseal seals everything anew, when the key has been changed: after that no former key is needed to open it.
+ * Refuses to start with a `SECRET_KEY` other than the database's: such a process could open nothing, and would end
+ * every transfer that it takes. The key may be changed if nothing is sealed, or if the previous one is among the former
+ * keys.
+ * @param reseal seals everything again after a change of key, so that no former key is needed to open it.
  * @throws {SettingsError}
  */
 export async function requireSealingKey(

@@ -1,4 +1,4 @@
-/** Text as a column can hold it: without NUL, and with no half of a character, also where it is cut after `most` units. */
+/** Text that a column can hold: truncated to `most` UTF-16 units, without NUL and without lone surrogates. */
 export function storable(text: string, most = Infinity): string {
   return text.slice(0, most).replaceAll('\0', ' ').toWellFormed();
 }

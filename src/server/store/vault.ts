@@ -3,32 +3,32 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 const NONCE_LENGTH = 12;
 const TAG_LENGTH = 16;
 const NO_KEY = new Uint8Array();
-/** The first octet of what is sealed; another algorithm takes another number. */
+/** The first octet of a sealed secret, which identifies the algorithm. */
 const AES_256_GCM = 1;
-/** Behind it: which key. */
+/** The key's name comes next. */
 const KEY_NAME_LENGTH = 8;
 const HEAD_LENGTH = 1 + KEY_NAME_LENGTH;
 
-/** A sealed secret was changed, belongs to another row, or was sealed with a key that is not here. */
+/** A sealed secret was modified, belongs to another row, or was sealed with an unknown key. */
 export class SealError extends Error {
   override name = 'SealError';
 }
 
 /**
  * Seals secrets with AES-256-GCM. `place` names the row that a secret belongs to, such as
- * `credentials/<transfer>/source`; opened at any other place it is refused, and so without the `placeKey` it was sealed with.
- * What is sealed begins with the numbers of its algorithm and its key.
+ * `credentials/<transfer>/source`; the secret can't be opened for any other place, or without the `placeKey` that it
+ * was sealed with. A sealed secret begins with its algorithm's number and its key's name.
  */
 export type Vault = {
   seal(place: string, secret: string, placeKey?: Uint8Array): Buffer;
   /**
-   * What the key or a former one has sealed.
+   * Opens what the current key or a former one has sealed.
    * @throws {SealError}
    */
   open(place: string, sealed: Uint8Array, placeKey?: Uint8Array): string;
-  /** A keyed digest (HMAC-SHA-256, hex), for looking up by a secret that is not stored. */
+  /** A keyed digest (HMAC-SHA-256, hex), for looking things up by a secret that is not stored. */
   digest(purpose: string, text: string): string;
-  /** The same by the key and by each former one, for looking up what may be older than the key. */
+  /** The digests with the current key and each former one, for looking up what may be older than the current key. */
   digests(purpose: string, text: string): readonly string[];
 };
 
@@ -40,7 +40,7 @@ type Key = {
 
 /**
  * @param secret 32 bytes: the setting `SECRET_KEY`.
- * @param former the same of `FORMER_SECRET_KEYS`: they open, and seal nothing any more.
+ * @param former the keys in `FORMER_SECRET_KEYS`, which can still open but no longer seal.
  */
 export function openVault(secret: Uint8Array, former: readonly Uint8Array[] = []): Vault {
   const key = keyOf(secret);
@@ -92,7 +92,7 @@ function decrypt(key: Buffer, sealed: Buffer, bound: Buffer): string {
   );
 }
 
-/** What was sealed before it named its algorithm and key. */
+/** Opens a secret from before secrets were prefixed with their algorithm and key. */
 function openWithoutHead(keys: readonly Key[], place: string, sealed: Buffer, placeKey?: Uint8Array): string {
   const faults: unknown[] = [];
   for (const { sealing } of keys) {

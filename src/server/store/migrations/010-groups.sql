@@ -1,9 +1,9 @@
--- Until when nobody else may take the transfer: its worker confirms it again and again. Null: free.
+-- The lease of the worker: until then nobody else may take the transfer. Renewed continually. Null: free.
 alter table transfers add column leased_until timestamptz;
 
 alter table operations add column waiting_reason text;
 alter table operations add column waiting_until timestamptz;
--- Messages that the provider keeps in a form of its own.
+-- Messages that the provider keeps in its own form.
 alter table operations add column kept integer;
 
 -- Messages the source has in a mailbox, for the status; and why it was left out or is not complete.

@@ -1,2 +1,2 @@
--- What is staged is held against it when it is read back. Messages that an older release staged fit none, and are fetched again.
+-- Staged messages are checked against it when they are read back. Those staged by an older release never match, and are fetched again.
 alter table export_messages add column crc32 bigint not null default -1;

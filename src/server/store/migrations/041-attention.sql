@@ -1,4 +1,4 @@
--- What the owner has to put right before the operation goes on, and since when; null while it needs nobody.
+-- What the owner has to fix before the operation can continue, and since when; null while it needs nobody.
 alter table operations add column attention_side text check (attention_side in ('source', 'destination'));
 alter table operations add column attention_reason text
   check (attention_reason in ('password', 'consent', 'full', 'refused'));

@@ -1,4 +1,4 @@
--- As a message was appended, and what is there when the provider keeps it in a form of its own: by these it is known again.
+-- By these a message is recognized: the flags it was appended with, and the digest of the provider's own form, if it has one.
 alter table ledger add column flags text[];
 alter table ledger add column stored_sha256 bytea;
 -- intent: about to be taken back, or perhaps taken back.

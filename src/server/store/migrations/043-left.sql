@@ -1,2 +1,2 @@
--- Seconds until the operation is likely to be done; null while nobody can say.
+-- The estimated number of seconds until the operation is done; null while there is no estimate.
 alter table operations add column left_seconds integer;

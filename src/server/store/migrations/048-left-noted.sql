@@ -1,2 +1,2 @@
--- When `left_seconds` was reckoned.
+-- When `left_seconds` was estimated.
 alter table operations add column left_noted timestamptz;
