@@ -4,7 +4,7 @@ import type { TransferOrder } from './orders.ts';
 import type { Transfer } from './transfer.ts';
 
 /**
- * The order that brings what has come since a transfer. Forwarding stays as it is; contacts need a sign-in at the
+ * The order that copies what has arrived since a transfer. Forwarding stays as it is; contacts need a sign-in at the
  * provider.
  */
 export function orderAgain(transfer: Transfer, password: string, destination: Secret): TransferOrder {

@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 
-/** The mailboxes whose move was announced to the account service. */
+/** The mailboxes whose moves we have announced to the account service. */
 export type Announcements = {
   note(email: string): Promise<void>;
   has(email: string): Promise<boolean>;
@@ -24,7 +24,7 @@ export function openAnnouncements({ database, vault }: { database: Database; vau
   };
 }
 
-/** Forgets that a move of this mailbox was announced. */
+/** Deletes the record that a move of this mailbox was announced. */
 export async function eraseAnnouncement(sql: Sql, vault: Vault, email: string): Promise<void> {
   await sql.query('delete from announced_moves where mailbox = $1', [mailboxKey(vault, email)]);
 }

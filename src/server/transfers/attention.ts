@@ -7,18 +7,18 @@ import { destroyCredential, insertCredentials, sealCredential, type Role, type S
 import { LeaseLost, type Lease } from './lease.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** How many days after an operation came to rest its owner is asked again. */
+/** The owner of a resting operation is reminded after so many days. */
 const ASKED_AGAIN_DAYS = [2, 6];
-/** How many days after it came to rest an operation ends. */
+/** A resting operation ends after so many days. */
 const ENDS_AFTER_DAYS = 14;
 export const ENDS_AFTER_MS = ENDS_AFTER_DAYS * DAY_MS;
 
-/** When an operation ends that came to rest at this time. */
+/** When an operation that came to rest at this time will end. */
 export function endOfRest(since: Date): Date {
   return new Date(since.getTime() + ENDS_AFTER_MS);
 }
 
-/** How an operation came to rest; `failure` is a sentence for the subscriber. */
+/** Why an operation rests, that is, waits for its owner; `failure` is a sentence for the subscriber. */
 export type AtRest = Attention & {
   readonly status: 'authentication_error' | 'review';
   readonly failure: string;
@@ -31,12 +31,12 @@ type Announce = (
   options: { readonly sql?: Sql; readonly occurrence: string },
 ) => Promise<void>;
 
-/** Whether the credential of that side was refused and is of no use any more. */
+/** Whether the side's credential was refused, so that it is useless now. */
 export function isRefusal(reason: AttentionReason): boolean {
   return reason === 'password' || reason === 'consent';
 }
 
-/** The operations that wait for their owner. */
+/** The operations that are waiting for their owner. */
 export async function restingOperations(sql: Sql, transferId: string): Promise<Resting[]> {
   const rows = await sql.query<{
     operation: Operation;
@@ -54,7 +54,7 @@ export async function restingOperations(sql: Sql, transferId: string): Promise<R
 }
 
 /**
- * Puts an operation to rest until its owner has put something right, and has the owner told: once, however many
+ * Puts an operation to rest until its owner has fixed something, and queues a letter to the owner: one, however many
  * operations rest for the same reason.
  * @param now milliseconds since the epoch
  * @throws {LeaseLost}
@@ -82,12 +82,12 @@ export function putToRest(
   });
 }
 
-/** Equal for all operations that rest for one reason; different again after it was put right. */
+/** The same for all operations that rest for one reason; a different one once that has been fixed. */
 function occurrenceOf(resumed: number, { side, reason }: Attention): string {
   return `${resumed}.${side}.${reason}`;
 }
 
-/** Erases the credentials that were refused. @returns the sides whose credentials are gone */
+/** Erases the refused credentials. @returns the sides whose credentials are gone */
 export async function eraseRefused(
   database: Database,
   safe: Safe,
@@ -103,7 +103,7 @@ export async function eraseRefused(
        returning role`,
       [transferId, epoch],
     );
-    // Before others may seal at the same place again.
+    // Within the transaction, before anything else can be sealed at the same place.
     for (const { role } of erased) await destroyCredential(safe, transferId, role);
     return erased.map(({ role }) => role);
   });
@@ -121,7 +121,8 @@ type Asking = {
 type Waiting = Attention & { readonly id: string; readonly since: Date; readonly resumed: number };
 
 /**
- * Reminds owners whose operations have rested for some days, and has operations ended that have rested for too long.
+ * Reminds owners whose operations have rested for some days, and queues those that have rested for too long to be
+ * ended.
  */
 export async function askAgain(services: Asking, now: number): Promise<void> {
   const rows = await services.database.query<Waiting>(
@@ -150,8 +151,8 @@ type PuttingRight = {
 };
 
 /**
- * Lets operations go on that rest because of one side, with a new credential if one is given. An operation that rests
- * for want of a credential goes on only with a new one.
+ * Resumes the operations that rest because of one side, with a new credential if there is one. Operations that rest
+ * because a credential was refused are resumed only with a new one.
  * @returns whether there were any
  */
 export function putRight(

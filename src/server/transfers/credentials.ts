@@ -7,7 +7,7 @@ const Secret = v.union([
   v.object({ kind: v.literal('password'), password: v.string() }),
   v.object({ kind: v.literal('token'), tokenId: v.string() }),
 ]);
-/** What a transfer signs in with. */
+/** A transfer's credential for one account. */
 export type Secret = v.InferOutput<typeof Secret>;
 
 export const ROLES = ['source', 'destination'] as const;
@@ -17,7 +17,7 @@ const placeOf = (transferId: string, role: Role) => `credentials/${transferId}/$
 
 type Account = { readonly password?: string; readonly tokenId?: string };
 
-/** The credentials of both accounts; a file needs none. */
+/** Seals the credentials of both accounts; an export needs none for its destination. */
 export async function sealOrder(
   safe: Safe,
   transferId: string,
@@ -31,12 +31,12 @@ export async function sealOrder(
   return sealed;
 }
 
-/** Seals what signs in to one side of a transfer, for {@link insertCredentials}. */
+/** Seals the credential for one side of a transfer, for {@link insertCredentials}. */
 export function sealCredential(safe: Safe, transferId: string, role: Role, secret: Secret): Promise<Buffer> {
   return sealSecret(safe, placeOf(transferId, role), secret);
 }
 
-/** @param place where it is kept, which it is bound to: elsewhere it does not open */
+/** @param place where the secret is stored; it can't be opened for any other place */
 export function sealSecret(safe: Safe, place: string, secret: Secret): Promise<Buffer> {
   return safe.seal(place, JSON.stringify(secret));
 }
@@ -52,7 +52,7 @@ function secretOf({ password, tokenId }: Account): Secret | null {
 }
 
 /**
- * `null` when there is none, or none any more.
+ * `null` if there is none, or it has been erased.
  * @throws {SealError}
  */
 export async function openCredentials(sql: Sql, safe: Safe, transferId: string, role: Role): Promise<Secret | null> {
@@ -60,7 +60,7 @@ export async function openCredentials(sql: Sql, safe: Safe, transferId: string, 
   return sealed === null ? null : openSecret(safe, placeOf(transferId, role), sealed);
 }
 
-/** The same for credentials that are to be erased or replaced: those that can't be opened count as none. */
+/** The same for credentials that are about to be erased or replaced: if they can't be opened, they count as absent. */
 export async function credentialsIfAny(sql: Sql, safe: Safe, transferId: string, role: Role): Promise<Secret | null> {
   return openCredentials(sql, safe, transferId, role).catch((error: unknown) => {
     if (error instanceof SealError) return null;
@@ -81,17 +81,17 @@ async function sealedCredentials(sql: Sql, id: string, role: Role): Promise<Uint
   return row?.sealed ?? null;
 }
 
-/** Destroys what opens the credentials of a transfer. To be called after their rows are gone. */
+/** Destroys the keys of a transfer's credentials. To be called once their rows are gone. */
 export function destroyCredentials(safe: Safe, transferId: string): Promise<void> {
   return safe.destroy(...ROLES.map((role) => placeOf(transferId, role)));
 }
 
-/** The same for one side: after its row is gone, or in the transaction that deletes it. */
+/** The same for one side, once its row is gone or in the transaction that deletes it. */
 export function destroyCredential(safe: Safe, transferId: string, role: Role): Promise<void> {
   return safe.destroy(placeOf(transferId, role));
 }
 
-/** Seals all credentials anew, after `SECRET_KEY` was replaced. */
+/** Seals all credentials again after a change of `SECRET_KEY`. */
 export async function resealCredentials(sql: Sql, safe: Safe): Promise<void> {
   const rows = await sql.query<{ id: string; role: Role; sealed: Uint8Array }>(
     'select transfer_id as id, role, sealed from credentials',
@@ -103,7 +103,7 @@ export async function resealCredentials(sql: Sql, safe: Safe): Promise<void> {
   }
 }
 
-/** The places in the safe at which there are credentials now. */
+/** The places in the safe that currently have credentials. */
 export async function placesOfCredentials(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ transfer_id: string; role: Role }>('select transfer_id, role from credentials');
   return rows.map(({ transfer_id: id, role }) => placeOf(id, role));

@@ -10,11 +10,11 @@ import { transferById, type Transfer } from './transfer.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** How many days a daily lasts at most. After that it may be asked for anew, with a new sign-in. */
+/** The most days that a daily, which transfers new mail once a day, can last. It can then be switched on again, with a new sign-in. */
 export const DAILY_DAYS = 60;
-/** How long before access ends the last run begins, so that it can be done by then. */
+/** How long before access ends the last run starts, so that it can finish in time. */
 const LAST_RUN_BEFORE_MS = 3 * HOUR_MS;
-/** When to look again if a transfer of the mailbox is running. */
+/** When to try again if a transfer of the mailbox is running. */
 const LOOK_AGAIN_MS = HOUR_MS;
 /** After how many incomplete runs in a row a daily is switched off. */
 const FAILURES_AT_MOST = 3;
@@ -36,33 +36,33 @@ const placeOf = (transferId: string, role: Role) => `dailies/${transferId}/${rol
 const placesOf = (transferId: string) => ROLES.map((role) => placeOf(transferId, role));
 
 /**
- * SQL for the daily between the mailboxes of the transfer `this`, and for the transfer `that` with which it was asked
- * for.
+ * SQL for the daily between the mailboxes of the transfer `this`, and for the transfer `that` for which it was switched
+ * on.
  */
 const BETWEEN = `transfers this join transfers that on that.source_email = this.source_email
     and that.destination_email = this.destination_email and that.destination_provider = this.destination_provider
   join dailies on dailies.transfer_id = that.id`;
 
 /**
- * Until when a daily would go on that is asked for now; `null` when access is about to end.
+ * Until when a daily that is switched on now would last; `null` if access is about to end.
  * @param accessEnd ISO 8601
  * @param now milliseconds since the epoch
  */
 export function dailyUntil(accessEnd: string, now: number): Date | null {
-  // In whole days, so that it is the same at whatever time of the day it is asked.
+  // In whole days, so that the answer doesn't depend on the time of day.
   const atMost = Math.floor(now / DAY_MS + DAILY_DAYS) * DAY_MS;
   const until = Math.min(Date.parse(accessEnd), atMost);
   return now < until - LAST_RUN_BEFORE_MS ? new Date(until) : null;
 }
 
-/** When the run after one that begins now is due; after the last run, the end of the daily. */
+/** When the run after one that starts now is due; after the last run, the end of the daily. */
 function nextRun(now: number, until: Date): Date {
   const last = until.getTime() - LAST_RUN_BEFORE_MS;
   if (now >= last) return until;
   return new Date(Math.min(now + DAY_MS, last));
 }
 
-/** Whether new mail is brought once a day, or could be; `null` when it can't. */
+/** The daily between a transfer's mailboxes, or the one that could be switched on; `null` if none can. */
 export async function dailyOf(sql: Sql, accessEnd: string, now: number, id: string): Promise<Daily | null> {
   const [daily] = await sql.query<{ next: Date; until: Date; ended: Why | null }>(
     `select next_run as next, until, dailies.ended from ${BETWEEN} where this.id = $1`,
@@ -82,7 +82,7 @@ export async function dailyOf(sql: Sql, accessEnd: string, now: number, id: stri
 }
 
 /**
- * Brings new mail once a day from now on, with credentials that were proven. Replaces an earlier daily of the mailbox.
+ * Switches on the daily transfer of new mail, with verified credentials. Replaces an earlier daily of the mailbox.
  */
 export async function switchDailyOn(
   services: Dailies,
@@ -121,7 +121,7 @@ export async function switchDailyOn(
 
 /**
  * Switches off the daily between the mailboxes of a transfer, and erases its credentials.
- * @param why the reason that its owner is to be told; `null` for none
+ * @param why the reason to tell its owner; `null` for none
  * @returns whether it was on
  */
 export async function switchDailyOff(services: LettingGo, transferId: string, why: Why | null): Promise<boolean> {
@@ -162,7 +162,7 @@ export async function dailyHasEnded(sql: Sql, transferId: string): Promise<boole
   return ended.length > 0;
 }
 
-/** Counts how a run of a daily ended. @returns whether too many in a row have not completed */
+/** Records how a run of a daily ended. @returns whether too many in a row have failed to complete */
 export async function countDailyRun(sql: Sql, transferId: string, completed: boolean): Promise<boolean> {
   const [row] = await sql.query<{ failures: number }>(
     `update dailies set failures = case when $2 then 0 else failures + 1 end
@@ -172,7 +172,7 @@ export async function countDailyRun(sql: Sql, transferId: string, completed: boo
   return (row?.failures ?? 0) >= FAILURES_AT_MOST;
 }
 
-/** The daily of a run went off before the run was stored. */
+/** The daily was switched off before its run was stored. */
 class SwitchedOff extends Error {
   override name = 'SwitchedOff';
 }
@@ -180,7 +180,7 @@ class SwitchedOff extends Error {
 type Starting = Dailies & { readonly log: Log; readonly transfers: Pick<Transfers, 'start' | 'running'> };
 
 /**
- * Begins the runs that are due. However many workers look at once, each run is begun by one of them.
+ * Starts the runs that are due. However many workers look at the same time, only one of them starts each run.
  * @param now milliseconds since the epoch
  */
 export async function startDailies(services: Starting, now: number): Promise<void> {
@@ -216,7 +216,7 @@ async function startDaily(services: Starting, sourceEmail: string, now: number):
     return;
   }
   const order = orderAgain(transfer, secrets.source.password, secrets.destination);
-  // Switching the daily off waits for this transaction, and then finds the run.
+  // Switching the daily off waits for this transaction to end, and then finds the run.
   const admit = async (sql: Sql) => {
     const on = await sql.query('select 1 from dailies where transfer_id = $1 and ended is null for share', [id]);
     if (on.length === 0) throw new SwitchedOff('It is not wanted any more.');
@@ -231,7 +231,7 @@ async function startDaily(services: Starting, sourceEmail: string, now: number):
   await database.query('update dailies set next_run = $2 where transfer_id = $1', [id, nextRun(now, until)]);
 }
 
-/** `null` when they can't be opened, such as after `SECRET_KEY` was changed. */
+/** `null` if they can't be opened, for example after a change of `SECRET_KEY`. */
 async function secretsOf(
   { database, safe }: Pick<Dailies, 'database' | 'safe'>,
   id: string,
@@ -250,7 +250,7 @@ async function secretsOf(
   }
 }
 
-/** Runs that found nothing new are of no use once there is a later one: each has a ledger of the whole mailbox. */
+/** Erases runs that found nothing new once there is a later one, because each has a ledger of the whole mailbox. */
 async function eraseIdleRuns(database: Database, id: string): Promise<void> {
   await database.query(
     `delete from transfers run using transfers asked where asked.id = $1 and run.source_email = asked.source_email
@@ -264,7 +264,7 @@ async function eraseIdleRuns(database: Database, id: string): Promise<void> {
   );
 }
 
-/** Seals the credentials of dailies anew, after `SECRET_KEY` was replaced. */
+/** Seals the credentials of dailies again after a change of `SECRET_KEY`. */
 export async function resealDailies(sql: Sql, safe: Safe): Promise<void> {
   const rows = await sql.query<{ id: string; role: Role; sealed: Uint8Array }>(
     'select transfer_id as id, role, sealed from daily_credentials',
@@ -280,7 +280,7 @@ export async function resealDailies(sql: Sql, safe: Safe): Promise<void> {
   }
 }
 
-/** The places in the safe at which there are credentials of dailies now. */
+/** The places in the safe that currently have credentials of dailies. */
 export async function placesOfDailies(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ transfer_id: string; role: Role }>('select transfer_id, role from daily_credentials');
   return rows.map(({ transfer_id: id, role }) => placeOf(id, role));

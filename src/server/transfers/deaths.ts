@@ -1,9 +1,9 @@
 import type { Sql } from '../store/database.ts';
 
 /**
- * To be called when a run begins: a run before it in which memory was short, and which was not ended, has killed its
- * worker. What kills a worker from outside is no fault of a transfer and is not counted.
- * @returns how often that has happened to the transfer.
+ * To be called at the start of a run. If memory was short in the previous run and that run never ended, it has killed
+ * its worker. Workers killed from outside aren't the transfer's fault and aren't counted.
+ * @returns how many workers the transfer has killed.
  */
 export async function countDeaths(sql: Sql, transferId: string): Promise<number> {
   const [row] = await sql.query<{ deaths: number }>(
@@ -14,14 +14,14 @@ export async function countDeaths(sql: Sql, transferId: string): Promise<number>
   return row?.deaths ?? 0;
 }
 
-/** Notes that memory is short while these transfers run: if their worker dies now, they may be the reason. */
+/** Records that memory is short while these transfers run: if their worker dies now, they may be the reason. */
 export async function noteShortage(sql: Sql, transferIds: readonly string[]): Promise<void> {
   await sql.query('update transfers set short_of_memory = true where id = any($1) and finished is null', [
     [...transferIds],
   ]);
 }
 
-/** Takes that back: the worker has outlived its run of this transfer. */
+/** Withdraws that record: the worker has survived its run of this transfer. */
 export async function noteSurvival(sql: Sql, transferId: string): Promise<void> {
   await sql.query('update transfers set short_of_memory = false where id = $1', [transferId]);
 }

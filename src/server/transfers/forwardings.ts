@@ -1,6 +1,6 @@
 import type { Sql } from '../store/database.ts';
 
-/** The forwarding that a transfer has set up; `null` when it was to set up none. */
+/** The forwarding that a transfer has set up; `null` if it wasn't ordered to set up any. */
 export async function forwardingOf(
   sql: Sql,
   transferId: string,
@@ -14,11 +14,11 @@ export async function forwardingOf(
   return row === undefined ? null : { sourceEmail: row.source_email, to: row.destination_email, isOn: row.is_on };
 }
 
-/** Other transfers of the same mailbox to the same address: they have one forwarding together. */
+/** Other transfers of the same mailbox to the same address, which share one forwarding. */
 const BETWEEN_SAME = `select other.id from transfers other join transfers this on this.source_email = other.source_email
   and this.destination_email = other.destination_email where this.id = $1`;
 
-/** A mailbox has one forwarding: one to another address that an earlier transfer has set up is over. */
+/** A mailbox has only one forwarding, so this ends any that earlier transfers have set up to another address. */
 export async function noteForwardingMoved(sql: Sql, transferId: string): Promise<void> {
   await sql.query(
     `update operations set forwarding_ended = coalesce(forwarding_ended, now())
@@ -29,7 +29,7 @@ export async function noteForwardingMoved(sql: Sql, transferId: string): Promise
   );
 }
 
-/** Notes that forwarding is off, in this transfer and in all completed ones between the same mailboxes. */
+/** Records that forwarding is off, for this transfer and all completed ones between the same mailboxes. */
 export async function noteForwardingOff(sql: Sql, transferId: string): Promise<void> {
   await sql.query(
     `update operations set forwarding_ended = coalesce(forwarding_ended, now())

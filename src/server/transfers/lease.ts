@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../store/database.ts';
 import { transferOf, type Transfer, type TransferRow } from './transfer.ts';
 
-/** Another worker has taken the transfer over; this one must stop at once and touch nothing more. */
+/** Another worker has taken over the transfer; this one must stop at once and touch nothing more. */
 export class LeaseLost extends Error {
   override name = 'LeaseLost';
   constructor(transferId: string) {
@@ -9,18 +9,18 @@ export class LeaseLost extends Error {
   }
 }
 
-/** The right to write for a transfer. It is good until another worker takes the transfer, which raises the epoch. */
+/** The right to write for a transfer. It is valid until another worker takes the transfer, which increments the epoch. */
 export type Lease = { readonly transferId: string; readonly epoch: number };
 
 /**
- * A lease that is confirmed again and again. `mayWrite` is asked without waiting before each write to a mail server:
- * whether the last confirmation is recent enough. A successor waits until it can not be.
+ * A lease that is renewed continually. `mayWrite` is called synchronously before each write to a mail server, and tells
+ * whether the last renewal is recent enough. A successor waits until it can't be any more.
  */
 export type HeldLease = Lease & { readonly mayWrite: () => boolean };
 
 /**
- * A transfer to work on, or for how many seconds at least another worker has it; `null` when it has ended. `unreleased`:
- * a lease has run out by the database's clock, and nobody gave it back.
+ * A transfer to work on, or for how many seconds at least another worker holds it; `null` if it has ended.
+ * `unreleased`: a lease has expired by the database's clock without having been released.
  */
 export type Taking =
   | { readonly transfer: Transfer; readonly lease: Lease; readonly stopAsked: boolean }
@@ -33,21 +33,21 @@ const BETWEEN_THE_SAME = `other.source_email = t.source_email and other.destinat
   and (other.destination_provider = 'file_export') = (t.destination_provider = 'file_export')`;
 
 /**
- * SQL for the time until which nobody may take the transfer `t`: its own lease, and those of other transfers between
- * the same mailboxes that were stopped or are being taken back.
+ * SQL for the time until which nobody may take the transfer `t`: the end of its own lease, and of those of other
+ * transfers between the same mailboxes that were stopped or are being taken back.
  */
 const LEASED_UNTIL = `(select max(other.leased_until) from transfers other where ${BETWEEN_THE_SAME})`;
 
 /**
- * A lock for {@link takeAlone}: without it, of two workers that take transfers between the same mailboxes, neither
- * would see the other's lease.
+ * SQL for whether the transfer `t` is free. It needs the lock of {@link takeAlone}: without it, two workers that take
+ * transfers between the same mailboxes would not see each other's leases.
  */
 const IS_FREE = `(t.leased_until is null or t.leased_until < clock_timestamp())
   and coalesce(${LEASED_UNTIL} < clock_timestamp(), true)`;
 
 /**
- * No lease is given for longer than this, in seconds. One that would last longer was given when the database's clock
- * was ahead, and does not count: after its worker's death it would keep everybody out for as long as that.
+ * Shortens leases that last more than `seconds`, which no lease is granted for. They were granted while the database's
+ * clock was ahead, and if their worker died, they would lock everybody out for that long.
  */
 async function shortenLeases(sql: Sql, id: string, seconds: number): Promise<void> {
   await sql.query(
@@ -59,15 +59,17 @@ async function shortenLeases(sql: Sql, id: string, seconds: number): Promise<voi
 }
 
 /**
- * A database that has forgotten its last commits, as a replica that is promoted, would give the same epoch again, and who
- * has it may be at work still. Ledger groups are numbered by it: it stays below nine million.
+ * A database that has lost its last commits, such as a promoted replica, would issue the same epoch again, while its
+ * first holder may still be at work; so there is a random increment. Ledger groups are numbered by the epoch, so it
+ * stays below nine million.
  */
 const NEXT_EPOCH = 'epoch + 1 + case when epoch < 8000000 then floor(random() * 1000)::integer else 0 end';
 
 type Taken = TransferRow & { readonly stop_asked: Date | null };
 
 /**
- * Takes a transfer that is free and meets the condition `isSo`, while nobody else takes one between the same mailboxes.
+ * Takes a transfer if it is free and meets the condition `isSo`, under a lock for all transfers between the same
+ * mailboxes.
  */
 async function takeAlone(
   database: Database,
@@ -93,9 +95,9 @@ async function takeAlone(
 
 /**
  * Takes a transfer, unless another worker may still be writing.
- * @param seconds until it may be taken over from us
- * @param unreleased what an earlier call has answered: the lease is taken over if nobody has confirmed it since. A clock
- * of the database that jumps ahead ends all leases, and whoever is at work confirms theirs again and again.
+ * @param seconds until others may take it over from us
+ * @param unreleased the answer to an earlier call: the lease is taken over if nobody has renewed it since. When the
+ * database's clock jumps ahead, all leases expire, but workers that are alive renew theirs.
  */
 export async function takeTransfer(
   database: Database,
@@ -124,7 +126,7 @@ export async function takeTransfer(
 
 type EndedTaking = { readonly transfer: Transfer; readonly lease: Lease } | { readonly heldForSeconds: number } | null;
 
-/** The same for a transfer that has ended, whose copy is to be taken back. */
+/** The same for an ended transfer that is to be taken back. */
 export async function takeEndedTransfer(database: Database, id: string, seconds: number): Promise<EndedTaking> {
   const isToBeTakenBack = `finished is not null
     and exists (select 1 from take_backs where transfer_id = id and take_backs.finished is null)`;
@@ -139,7 +141,7 @@ export async function takeEndedTransfer(database: Database, id: string, seconds:
   return held === undefined ? null : { heldForSeconds: Math.max(0, held.seconds ?? 0) };
 }
 
-/** Confirms the lease for so many seconds from now. `stop`: it is still ours, and the owner has asked for a stop. */
+/** Renews the lease for `seconds` from now. `stop`: it is still ours, and the owner has asked for a stop. */
 export async function confirmLease(
   sql: Sql,
   { transferId, epoch }: Lease,
@@ -160,12 +162,12 @@ export async function requireLease(sql: Sql, { transferId, epoch }: Lease): Prom
   if (lease.length === 0) throw new LeaseLost(transferId);
 }
 
-/** Lets the next worker take the transfer at once: nothing of ours is under way any more. */
+/** Releases the lease, so that another worker can take the transfer at once. Nothing of ours may be in progress. */
 export async function releaseLease(sql: Sql, { transferId, epoch }: Lease): Promise<void> {
   await sql.query('update transfers set leased_until = null where id = $1 and epoch = $2', [transferId, epoch]);
 }
 
-/** For an embedded database, which no other process can have: whoever held a lease is dead. */
+/** For an embedded database: no other process can be using it, so everyone who held a lease is dead. */
 export async function releaseAllLeases(sql: Sql): Promise<void> {
   await sql.query('update transfers set leased_until = null where leased_until is not null');
 }

@@ -6,15 +6,15 @@ import { LeaseLost, type Lease } from './lease.ts';
 
 export type EndStatus = Extract<StatusValue, 'completed' | 'review' | 'authentication_error'>;
 
-/** What the final comparison measured. */
+/** The result of the final comparison. */
 export type Measured = { readonly lost: number; readonly duplicated: number; readonly changed: number };
 
-/** How an operation ended; `failure` is a sentence for the subscriber whenever it is not `completed`. */
+/** How an operation ended; unless it is `completed`, `failure` is a sentence for the subscriber. */
 export type OperationEnd = {
   readonly status: EndStatus;
   readonly failure?: string;
   readonly measured?: Measured;
-  /** What an export did not take; transfers have the ledger and the fates of contacts for that. */
+  /** What an export left out; other transfers have this in the ledger and in the outcomes of contacts. */
   readonly skipped?: readonly Skipped[];
 };
 
@@ -24,11 +24,11 @@ export type Counts = {
   readonly total: number;
   readonly bytes: number;
   readonly kept?: number;
-  /** Seconds until it is likely to be done, when that can be said. */
+  /** The estimated number of seconds until it is done, if there is an estimate. */
   readonly left?: number | undefined;
 };
 
-/** A condition on `transfers` for a statement whose first two parameters are the lease. */
+/** SQL for whether the lease, the statement's first two parameters, is still valid. */
 const HELD = 'exists (select 1 from transfers where id = $1 and epoch = $2)';
 
 /** The operations that have not ended. */
@@ -41,7 +41,7 @@ export async function openOperations(sql: Sql, id: string): Promise<Operation[]>
   ).map((row) => row.operation);
 }
 
-/** How far an operation was when a run began, and how many runs have moved nothing, this one included. */
+/** How far an operation was when a run began, and how many runs in a row have moved nothing, including this one. */
 export type RunBegun = {
   readonly idleRuns: number;
   readonly refusalWaits: number;
@@ -50,7 +50,7 @@ export type RunBegun = {
 };
 
 /**
- * Counts a run that has moved nothing yet.
+ * Records the start of a run, which counts as idle until it has moved something.
  * @throws {LeaseLost}
  */
 export async function beginRun(sql: Sql, { transferId, epoch }: Lease, operation: Operation): Promise<RunBegun> {
@@ -65,7 +65,7 @@ export async function beginRun(sql: Sql, { transferId, epoch }: Lease, operation
   return row;
 }
 
-/** Counts never fall, and `done` never exceeds `total`. Those of a worker that has lost the transfer change nothing. */
+/** Records progress. Counts never decrease, and `done` never exceeds `total`. Ignored if the lease has been lost. */
 export async function noteProgress(
   sql: Sql,
   { transferId, epoch }: Lease,
@@ -88,8 +88,9 @@ export async function noteProgress(
 }
 
 /**
- * Why an operation does not go on now, and until when (milliseconds since the epoch), if that is known. `refused`: it waits
- * for what a server has refused, which it does so often only. `counted`: each run counts, however busy the other side is.
+ * Why an operation is paused, and until when (milliseconds since the epoch), if that is known. `refused`: it waits to
+ * retry what a server has refused, which it does only so many times. `counted`: the run counts as idle even if the
+ * other side is busy.
  */
 export type Waiting = {
   readonly reason: WaitingReason;
@@ -99,19 +100,20 @@ export type Waiting = {
 };
 
 /**
- * A server that asks for pauses was reached, and room is made by the operator: after so many runs the pauses are at their
- * longest, and more don't count against the operation.
+ * After so many runs the pauses are at their longest. Further runs don't count against an operation that waits for a
+ * busy server, which has at least been reached, or for the operator to make room.
  */
 const LONGEST_PAUSE_AFTER_RUNS = 12;
 
-/** An owner is told of a wait that lasts, or will last, for so long. */
+/** An owner is notified of a wait that lasts, or will last, this long. */
 const LONG_WAIT_MS = 6 * 3_600_000;
 
 /**
- * The operation goes on by itself, but not now. A provider's limit is no idle run, nor is what waits for what was refused; of a
- * server that is busy, and of what the operator has to make room for, only so many are.
+ * Records that the operation is paused, and will continue by itself. Waiting for a provider's limit, or to retry what
+ * was refused, doesn't count as an idle run; waiting for a busy server, or for the operator to make room, only counts
+ * so often.
  * @param now milliseconds since the epoch
- * @returns since when it has waited, if that is long; else `null`
+ * @returns since when it has been waiting, if that is long; otherwise `null`
  * @throws {LeaseLost}
  */
 export async function noteWaiting(
@@ -144,8 +146,9 @@ export async function noteWaiting(
 }
 
 /**
- * No end is before its beginning, here and wherever else one is noted: the clock may have been put back.
- * @throws {LeaseLost} when another worker has the transfer.
+ * Ends an operation, never before its start (here and wherever else an end is recorded): the clock may have been set
+ * back.
+ * @throws {LeaseLost} if another worker has the transfer.
  */
 export async function endOperation(
   sql: Sql,
@@ -175,7 +178,7 @@ export async function endOperation(
   if (rows.length === 0) throw new LeaseLost(transferId);
 }
 
-/** Whether every operation completed, and whether its owner had to put something right before. */
+/** Whether all operations completed, and whether the owner had to fix something first. */
 type Ended = { readonly allCompleted: boolean; readonly wasPutRight: boolean };
 
 /**

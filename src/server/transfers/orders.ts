@@ -12,7 +12,7 @@ import { copyOwners } from './owners.ts';
 import { newsOf, statusOf, type StatusSources } from './status.ts';
 import { insertTransfer, type Transfer } from './transfer.ts';
 
-/** What a subscriber has ordered. `imap` is `host` or `host:port`. The destination has a password or a token, an export neither. */
+/** What a subscriber has ordered. `imap` is `host` or `host:port`. A destination has a password or a token, an export neither. */
 export type TransferOrder = {
   readonly source: {
     readonly email: string;
@@ -38,18 +38,18 @@ type Started =
   | { readonly kind: 'started'; readonly id: string; readonly usesToken: boolean }
   | { readonly kind: 'busy'; readonly id: string };
 
-/** `anew`: one that has ended is not the same. */
+/** `anew`: a transfer that has ended doesn't count as the same order. */
 type Anew = { readonly anew?: boolean };
 /**
- * `like`: nobody has ordered it, so nobody is told of it; whose that transfer is, theirs is this one too. `admit` is
- * asked within the transaction that stores it, when no other submit of the mailbox can be faster any more: what it writes
- * is written for a new transfer only, and what it throws undoes all.
+ * `like`: nobody ordered this transfer, so nobody is notified of its start; it gets the owners of the transfer with
+ * this ID. `admit` runs within the transaction that stores the transfer, when no other submit for the mailbox can win
+ * any more: its writes are only committed with a new transfer, and if it throws, everything is rolled back.
  */
 type Starting = Anew & { readonly like?: string; readonly admit?: (sql: Sql) => Promise<void> };
 
 /**
- * Someone who has proven an address at a provider: `persons` are digests of the account, by the current key and former
- * ones.
+ * Someone who has proved an address at a provider; `persons` are digests of the account with the current key and the
+ * former ones.
  */
 type AddressOwner = { readonly email: string; readonly persons: readonly string[] };
 
@@ -63,24 +63,26 @@ export type Transfers = {
    */
   start(order: TransferOrder, options?: Starting): Promise<Started>;
   /**
-   * The transfer that an order has become whose token is forgotten by now: one that completed with this very token, or
-   * the one that runs and had no use for it.
+   * The transfer that came from an order whose token has been erased since: one that completed with this very token, or
+   * the running one, which had no use for it.
    */
   startedBefore(order: TransferOrder): Promise<{ id: string } | null>;
-  /** The transfer that reads a mailbox now, if any. */
+  /** The transfer that is reading from a mailbox, if any. */
   running(sourceEmail: string): Promise<{ id: string } | null>;
   /**
-   * The move to Yahoo that ended last; `isCompleted` unless it failed or was stopped, or any move was taken back since it
-   * was ordered: an empty later one does not stand for what is gone. `id` is of the last that brought mail.
+   * The last move to Yahoo that has ended. `isCompleted` unless it failed or was stopped, or any move has been taken
+   * back since it was ordered: a later move that copied nothing doesn't make up for that. `id` is that of the last one
+   * that copied mail.
    */
   lastMove(sourceEmail: string): Promise<{ readonly id: string; readonly isCompleted: boolean } | null>;
-  /** `null` when there is no such transfer. */
+  /** `null` if there is no such transfer. */
   status(id: string): Promise<TransferStatus | null>;
-  /** What a letter tells; `null` when there is no such transfer, or nobody to tell. */
+  /** The contents of a letter; `null` if there is no such transfer, or nobody to notify. */
   readonly news: (id: string) => Promise<News | null>;
   /**
-   * The newest transfers to an address that was proven, newest first: whoever orders an export, or names a server of
-   * their own, can name any address. One that was ordered with a sign-in at a provider is told to the same person alone.
+   * The newest transfers to a proved address, newest first. Exports, and transfers to a server that the visitor named,
+   * are left out, because they can name any address; one ordered with a sign-in at a provider is only listed for the
+   * same person.
    */
   newestTo(owner: AddressOwner, atMost: number): Promise<{ id: string; created: Date }[]>;
 };
@@ -90,7 +92,7 @@ const SAME_WITHIN_SECONDS = 60;
 const UNIQUE_VIOLATION = '23505';
 const START_TRIES = 3;
 
-/** What an order needs of the job queue, in the transaction that stores it. */
+/** What an order needs from the job queue, in the transaction that stores it. */
 type Queue = {
   readonly send: (transferId: string, options: { sql: Sql }) => Promise<void>;
   readonly announce: (transferId: string, kind: 'started', options: { sql: Sql }) => Promise<void>;
@@ -102,7 +104,7 @@ type Services = {
   readonly safe: Safe;
   readonly queue: Queue;
   readonly sources: StatusSources;
-  /** 16 random bytes; a test may give its own. */
+  /** Returns 16 random bytes; tests may pass their own. */
   readonly random?: () => Buffer;
 };
 
@@ -223,7 +225,7 @@ export function openTransfers({
   };
 }
 
-/** How many exports of a mailbox can be downloaded. */
+/** How many exports of a mailbox can currently be downloaded. */
 export async function exportsOf(sql: Sql, sourceEmail: string): Promise<number> {
   const [row] = await sql.query<{ count: number }>(
     `select count(*)::integer as count from exports join transfers on transfers.id = transfer_id
@@ -252,7 +254,7 @@ function orderedTransfer(id: string, order: TransferOrder, byItself: boolean): T
   };
 }
 
-/** Digests of what was ordered, passwords left out, and of the token that it came with. */
+/** Digests of the order without its passwords, and of the token that it came with. */
 function submitKeyOf(order: TransferOrder, vault: Vault): string {
   const { source, destination } = order;
   const ordered = JSON.stringify([
@@ -265,12 +267,12 @@ function submitKeyOf(order: TransferOrder, vault: Vault): string {
   return `${vault.digest('order', ordered)}.${vault.digest('token', destination.tokenId ?? '')}`;
 }
 
-/** Another sign-in at the same provider brings another token, and is still the same order. */
+/** An order stays the same if another sign-in at the same provider has given it another token. */
 function isSameOrder(one: string, other: string): boolean {
   return one.split('.')[0] === other.split('.')[0];
 }
 
-/** The transfer that reads this mailbox now, if any. */
+/** The transfer that is reading from this mailbox, if any. */
 async function runningTransfer(sql: Sql, sourceEmail: string): Promise<{ id: string; submitKey: string } | null> {
   const [row] = await sql.query<{ id: string; submit_key: string }>(
     'select id, submit_key from transfers where source_email = $1 and finished is null',
@@ -279,7 +281,7 @@ async function runningTransfer(sql: Sql, sourceEmail: string): Promise<{ id: str
   return row === undefined ? null : { id: row.id, submitKey: row.submit_key };
 }
 
-/** The newest finished transfer of the same submit whose operations all completed, and how long ago it ended. */
+/** The newest transfer from the same order that completed all its operations, and how long ago it ended. */
 async function completedTransfer(sql: Sql, submitKey: string): Promise<{ id: string; secondsAgo: number } | null> {
   const [row] = await sql.query<{ id: string; seconds_ago: number }>(
     `select id, extract(epoch from now() - finished)::float8 as seconds_ago from transfers t

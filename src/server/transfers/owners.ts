@@ -1,12 +1,12 @@
 import type { Database, Sql } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 
-/** To whom a transfer belongs: the browsers that ordered it, and whoever has the mailbox that it reads. */
+/** Who owns a transfer: the browsers that ordered it, and the owner of the mailbox that it reads from. */
 export type Owners = {
-  /** @param browser what the browser's cookie holds; only its digest is stored, until the transfer is erased. */
+  /** @param browser the key in the browser's cookie; only its digest is stored, until the transfer is erased. */
   add(transferId: string, browser: string): Promise<void>;
   has(transferId: string, browser: string): Promise<boolean>;
-  /** The address of the mailbox; `null` when there is no such transfer. */
+  /** The address of the source mailbox; `null` if there is no such transfer. */
   mailboxOf(transferId: string): Promise<string | null>;
 };
 
@@ -36,7 +36,7 @@ export function openOwners({ database, vault }: { readonly database: Database; r
   };
 }
 
-/** Gives the owners of one transfer to another one as well. */
+/** Makes the owners of one transfer owners of another one, too. */
 export async function copyOwners(sql: Sql, from: string, to: string): Promise<void> {
   await sql.query(
     'insert into transfer_browsers (transfer_id, browser) select $2, browser from transfer_browsers where transfer_id = $1',

@@ -10,14 +10,14 @@ import { credentialsIfAny, destroyCredentials } from './credentials.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const ERASED_AT_ONCE = 50;
-/** A transfer begins to be erased with others while they have fewer; fifty of 60,000 took 83 s, which no statement may. */
+/** Transfers are erased together only up to about so many messages: fifty with 60,000 each took 83 s, too long for one statement. */
 const MESSAGES_AT_ONCE = 100_000;
 const NOBODY = 'erased@erased.invalid';
 
 /**
- * Erases transfers that ended so many days ago, and with them all that is known of them: messages, contacts, letters,
- * browsers. One whose files still lie somewhere waits for them to be deleted, one with a daily until that is off, one that
- * is being taken back for its end, and one between mailboxes of an order that has not taken over yet what it knows for that.
+ * Erases transfers that ended `retentionDays` ago, with everything that is known about them: messages, contacts,
+ * letters, browsers. It spares transfers whose files haven't been deleted yet, whose daily is on, or that are being
+ * taken back, and those whose ledger a new order between the same mailboxes has yet to adopt.
  * @returns how many were erased.
  */
 export async function eraseEnded(database: Database, retentionDays: number, now: number): Promise<number> {
@@ -61,8 +61,8 @@ type Erasing = {
 };
 
 /**
- * Erases all that is known of a subscriber at once: transfers from and to the address with their files, tokens, letters
- * and sign-ins. A transfer that runs is ended by it, wherever it is worked on; what has been copied stays.
+ * Erases everything that is known about a subscriber at once: transfers from and to the address with their files,
+ * tokens, letters and sign-ins. This ends running transfers, whichever worker has them; what has been copied stays.
  * @returns how many transfers there were.
  */
 export async function eraseSubscriber(services: Erasing, address: string): Promise<number> {
@@ -87,7 +87,7 @@ export async function eraseSubscriber(services: Erasing, address: string): Promi
   for (const { id } of await database.query<{ id: string }>('select id from oauth_tokens where email = $1', [email]))
     await tokens.release(id);
   await database.query('delete from status_hashes where email = $1', [email]);
-  // At any provider: those of others than ours are kept under both.
+  // Sessions of providers other than ours are stored under their name as well.
   const mailboxes = [email, ...PROVIDERS.map((provider) => `${provider} ${email}`)];
   await database.query('delete from sessions where mailbox = any($1)', [
     mailboxes.map((mailbox) => vault.digest('session mailbox', mailbox)),
@@ -100,7 +100,7 @@ export async function eraseSubscriber(services: Erasing, address: string): Promi
   return transfers.length;
 }
 
-/** Where somebody else's transfer names the address: as the one to tell, or as that of an export. */
+/** Erases the address from other people's transfers, which may name it as notification contact or as that of an export. */
 async function eraseAsThird(sql: Sql, email: string): Promise<void> {
   const told = await sql.query<{ id: string }>(
     'update transfers set notification_contact = null where notification_contact = $1 returning id',
@@ -111,12 +111,12 @@ async function eraseAsThird(sql: Sql, email: string): Promise<void> {
      where destination_email = $1 and destination_provider = 'file_export' returning id`,
     [email],
   );
-  // The jobs themselves are somebody else's: they are worked on, and what was told is not told twice.
+  // The jobs themselves belong to somebody else and must stay, so that they run, and nobody is notified twice.
   const errors = "update pgboss.job set output = null where output is not null and data->>'transferId' = any($1)";
   await onQueued(sql, errors, idsOf([...told, ...exported]));
 }
 
-/** What the queue keeps of transfers that it has worked on or told of. */
+/** Erases the jobs and notifications that the queue keeps of these transfers. */
 async function eraseQueued(sql: Sql, transferIds: readonly string[]): Promise<void> {
   await onQueued(sql, "delete from pgboss.job where data->>'transferId' = any($1)", transferIds);
 }

@@ -2,7 +2,7 @@ import type { Provider } from '../../contract/provider.ts';
 import type { Review } from '../notifications/review.ts';
 import type { Sql } from '../store/database.ts';
 
-/** What support is told of a transfer that has ended; `null` when nothing of it needs review. */
+/** What support is told about a transfer that has ended; `null` if nothing about it needs review. */
 export async function reviewOf(sql: Sql, id: string): Promise<Review | null> {
   const operations = await sql.query<Review['operations'][number]>(
     `select operation, status, done, total, lost, duplicated, changed, failure

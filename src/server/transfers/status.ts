@@ -20,38 +20,38 @@ import { endOfRest, restingOperations } from './attention.ts';
 
 type Arrivals = { readonly compared: number; readonly present: number; readonly copied?: number };
 
-/** What other rooms know of a transfer, which its status tells as well. */
+/** The parts of a transfer's status that come from other modules. */
 export type StatusSources = {
-  /** The messages that were not taken, at most so many. */
+  /** The messages that were not copied, at most `atMost`. */
   readonly skippedMessages: (id: string, atMost: number) => Promise<Skipped[]>;
-  /** How far the folders are, in the order of work. */
+  /** The progress of each folder, in the order of work. */
   readonly folders: (id: string) => Promise<Folder[]>;
-  /** How many messages were read back and are what was sent, how many were there before, and how many were copied. */
+  /** How many messages were read back and match what was sent, how many were there before, and how many were copied. */
   readonly arrivals: (id: string) => Promise<Arrivals>;
-  /** How many messages were taken back; `null` when that was not asked for. */
+  /** How many messages were taken back; `null` if no take-back was ordered. */
   readonly takenBack: (
     id: string,
   ) => Promise<{ readonly removed: number; readonly goesOn: boolean; readonly remark?: string | null } | null>;
   /** Whether a transfer between the same mailboxes would copy again what was taken back. */
   readonly bringsBack: (id: string) => Promise<boolean>;
-  /** Whether there is a way to tell a contact. */
+  /** Whether there is a way to notify a contact. */
   readonly canTell: (contact: string) => boolean;
-  /** Whether what still arrives is brought once a day, or could be; `null` when it can't. */
+  /** The daily transfer of new mail that is on or could be switched on; `null` if it can't be. */
   readonly daily: (id: string) => Promise<Daily | null>;
   readonly countSkippedMessages: (id: string) => Promise<number>;
-  /** `null` when the transfer has copied no contacts, as an export. */
+  /** `null` if the transfer copies no contacts to an address book, like an export. */
   readonly contactCounts: (id: string) => Promise<ContactCounts | null>;
-  /** Remarks about contacts that were not copied, or about all the others; at most so many. */
+  /** Remarks about contacts that were not copied, or about all the others; at most `atMost`. */
   readonly contactRemarks: (id: string, of: 'refused' | 'others', atMost: number) => Promise<Skipped[]>;
-  /** Whether a transfer's export has been finished, whatever became of its files; `null` when the transfer is none. */
+  /** Whether a transfer's export has been finished, whatever became of its files; `null` if it is not an export. */
   readonly exportStanding: (id: string) => Promise<'unfinished' | 'finished' | null>;
-  /** What can be downloaded of a transfer. */
+  /** The files of a transfer that can be downloaded. */
   readonly exportFiles: (id: string) => Promise<ExportFile[]>;
 };
 
-/** `null` when there is no such transfer. */
+/** `null` if there is no such transfer. */
 export async function statusOf(sql: Sql, sources: StatusSources, id: string): Promise<TransferStatus | null> {
-  // Asked before the files: an export that was finished by then and has no files afterwards has none any more.
+  // Comes before the files: if an export was finished before and has no files after, they have been deleted.
   const standing = await sources.exportStanding(id);
   const status = await progressesOf(sql, sources, id);
   if (status === null || standing === null) return status;
@@ -89,7 +89,7 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
   return status;
 }
 
-/** What is told of the transfer as a whole, before its operations. */
+/** The status of the transfer as a whole, without its operations. */
 function transferStatusOf(row: OperationRow, sources: StatusSources): TransferStatus {
   const { source_email: from, destination_email: to } = row;
   return {
@@ -99,14 +99,14 @@ function transferStatusOf(row: OperationRow, sources: StatusSources): TransferSt
   };
 }
 
-/** Whether nobody will hear of its end. About a run that nobody ordered its owner hears only what needs them. */
+/** Whether nobody will be notified of its end. About the runs of a daily, owners are only told what needs them. */
 function isUntold({ by_itself: byItself, contact }: OperationRow, { canTell }: StatusSources): boolean {
   return byItself || contact === null || !canTell(contact);
 }
 
 /**
- * Taken from the ledger, as what a worker had counted before it died may not have been written. While it works, it
- * writes its progress less often than the fate of each message, and `copied` must not run ahead of `done`.
+ * From the ledger, because a worker that died may not have written its last counts. A running worker writes its
+ * progress less often than the outcome of each message, so this is capped: `copied` must not run ahead of `done`.
  */
 function copiedOf(row: OperationRow, arrivals: Arrivals | null): { copied?: number } {
   const copied = row.is_export ? savedBy(row) : arrivals?.copied;
@@ -115,7 +115,7 @@ function copiedOf(row: OperationRow, arrivals: Arrivals | null): { copied?: numb
   return { copied: Math.max(0, Math.min(copied, counted)) };
 }
 
-/** How many messages an export has saved: none when it ended without files. */
+/** How many messages an export has saved: none if it ended without files. */
 function savedBy({ saved, done, finished, status }: OperationRow): number {
   return finished === null || status === 'completed' ? (saved ?? done) : 0;
 }
@@ -143,7 +143,7 @@ async function contactsProgressOf(row: OperationRow, sources: StatusSources): Pr
   const skipped = row.skipped ?? (await sources.contactRemarks(id, 'refused', SKIPPED_SHOWN));
   const remarks = await sources.contactRemarks(id, 'others', SKIPPED_SHOWN);
   const progress = progressOf(row, skipped);
-  // A worker writes its progress less often than the fate of each contact.
+  // A worker writes its progress less often than the outcome of each contact.
   const settled = contacts === null ? 0 : Object.values(contacts).reduce((sum, count) => sum + count, 0);
   return {
     ...progress,
@@ -194,12 +194,12 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
   };
 }
 
-/** Nothing once the last estimate has run out: a connection that stands still gives no new one. */
+/** Nothing once the last estimate has elapsed, since a stalled connection gives no new one. */
 function leftOf({ left_now: left }: OperationRow): { left?: number } {
   return left === null || left <= 0 ? {} : { left: Math.round(left) };
 }
 
-/** Nothing once it has passed: what was due by then may come later. */
+/** `null` once the time has passed, since what was due by then may be late. */
 function toCome(time: Date | null, { asked }: OperationRow): Date | null {
   return time !== null && time > asked ? time : null;
 }
@@ -212,7 +212,7 @@ function untilOf(time: Date | null): { until?: string } {
   return time === null ? {} : { until: time.toISOString() };
 }
 
-/** The badges of an export know three values (`portal.md` §4). */
+/** The badges of an export have only three values (`portal.md` §4). */
 function exportStatusOf(status: string): StatusValue {
   switch (status) {
     case 'completed':
@@ -226,7 +226,7 @@ function exportStatusOf(status: string): StatusValue {
   }
 }
 
-/** Whether its owner has signed in to this address. The destination of an export is only a name. */
+/** Whether the transfer's owner has signed in to this address. An export's destination address is unverified. */
 function isProven(
   transfer: { source_email: string; destination_provider: Provider; destination_email: string },
   contact: string,
@@ -235,10 +235,10 @@ function isProven(
   return contact === source || (provider !== 'file_export' && contact === destination);
 }
 
-/** A letter that could not be sent at once is tried again after longer than this. */
+/** A letter that could not be sent at once is retried after more than this. */
 const LETTERS_GO_WITHIN = '10 seconds';
 
-/** What a letter about a transfer tells; `null` when there is no such transfer, or nobody to tell. */
+/** The contents of a letter about a transfer; `null` if there is no such transfer, or nobody to notify. */
 export async function newsOf(sql: Sql, sources: StatusSources, id: string): Promise<News | null> {
   const [transfer] = await sql.query<{
     source_email: string;
@@ -312,7 +312,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     remarks: (await sources.contactRemarks(id, 'others', 1)).length > 0,
     skipped: rows.reduce((total, row) => total + skippedOf(row), 0),
     outcomes: rows
-      // What rests is told by `attention`.
+      // Operations at rest are covered by `attention`.
       .filter((row) => shownStatusOf(row.status) === 'failed' && row.finished !== null)
       .flatMap((row) => (row.failure === null ? [] : [row.failure])),
     files: await sources.exportFiles(id),
@@ -350,10 +350,10 @@ type OperationRow = {
   source_email: string;
   destination_email: string;
   destination_provider: Provider;
-  /** Of forwarding. */
+  /** For forwarding. */
   forwarding_ended: Date | null;
   is_export: boolean;
-  /** Of the whole transfer, as the next two. */
+  /** Of the whole transfer, like the next two. */
   has_ended: boolean;
   by_itself: boolean;
   contact: string | null;
@@ -361,7 +361,7 @@ type OperationRow = {
   operation: Operation;
   status: string;
   done: number;
-  /** Messages in the files of an export that is finished. */
+  /** The number of messages in the files of a finished export. */
   saved: number | null;
   total: number | null;
   bytes: number | string | bigint;
@@ -375,7 +375,7 @@ type OperationRow = {
   cancelled: boolean;
   /** Seconds from now. */
   left_now: number | null;
-  /** When the database was asked. */
+  /** The database's time of the query. */
   asked: Date;
   attention_side: Attention['side'] | null;
   attention_since: Date | null;

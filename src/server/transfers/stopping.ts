@@ -4,7 +4,7 @@ import { credentialsIfAny, destroyCredentials } from './credentials.ts';
 import type { Lease } from './lease.ts';
 
 /**
- * How long a worker that was asked to stop has to settle what is under way; after that the transfer is taken from it.
+ * How long a worker that was asked to stop may take to settle what is in progress; then the transfer is taken from it.
  */
 const STOPPED_WITHIN_MS = 4500;
 const LOOK_EVERY_MS = 150;
@@ -17,9 +17,9 @@ export type Stopping = {
 };
 
 /**
- * Stops a transfer, whoever works on it: 5 s later nothing is written to its destination any more. What is there stays.
- * @param wait waits so many milliseconds
- * @returns whether it was stopped; else it had ended, or came to its end by itself
+ * Stops a transfer, whichever worker has it: 5 s later nothing more is written to its destination. What is there stays.
+ * @param wait waits for so many milliseconds
+ * @returns whether it was stopped; otherwise it had already ended, or ended by itself in the meantime
  */
 export async function stopTransfer(
   services: Stopping,
@@ -43,14 +43,13 @@ export async function stopTransfer(
     await wait(LOOK_EVERY_MS);
   }
   await endStopped(services, id, null);
-  // It may have come to its end by itself first.
+  // It may have ended by itself first.
   const stopped = await database.query('select 1 from operations where transfer_id = $1 and cancelled', [id]);
   return stopped.length > 0;
 }
 
 /**
- * Stops a run that the daily between the mailboxes of a transfer has begun and not ended: it has its own copy of the
- * credentials.
+ * Stops a running run of the daily between a transfer's mailboxes; it has its own copy of the credentials.
  * @returns whether there was any
  */
 export async function stopDailyRun(

@@ -9,7 +9,7 @@ type Ordering = {
   readonly queue: { sendTakeBack(transferId: string, options: { readonly sql: Sql }): Promise<void> };
 };
 
-/** Whether what a transfer copied is being taken back now; `null` when it has not ended. */
+/** Whether what a transfer copied is being taken back; `null` if it has not ended. */
 export async function takingBack(sql: Sql, transferId: string): Promise<boolean | null> {
   const [row] = await sql.query<{ ended: boolean; running: boolean }>(
     `select finished is not null as ended,
@@ -20,7 +20,7 @@ export async function takingBack(sql: Sql, transferId: string): Promise<boolean 
   return row?.ended === true ? row.running : null;
 }
 
-/** Orders that what an ended transfer has copied be taken back. */
+/** Queues the take-back of what an ended transfer has copied. */
 export function orderTakeBack({ database, safe, queue }: Ordering, transferId: string, secret: Secret): Promise<void> {
   return database.transaction(async (sql) => {
     await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
@@ -36,7 +36,7 @@ export function orderTakeBack({ database, safe, queue }: Ordering, transferId: s
   });
 }
 
-/** Counts a run that has taken nothing back yet. @returns how many there were in a row */
+/** Records the start of a run, which counts as idle until it has taken something back. @returns the idle runs in a row */
 export async function beginTakeBack(sql: Sql, transferId: string): Promise<number> {
   const [row] = await sql.query<{ idle_runs: number }>(
     'update take_backs set idle_runs = idle_runs + 1 where transfer_id = $1 returning idle_runs',
@@ -57,7 +57,7 @@ type Ending = Omit<Ordering, 'queue'> & {
 };
 
 /**
- * Ends the take-back, has its owner told, and erases its credentials.
+ * Ends the take-back, notifies its owner, and erases its credentials.
  * @param failure a sentence for the subscriber
  * @throws {LeaseLost}
  */

@@ -16,11 +16,11 @@ export type Transfer = {
   readonly contactsFormat?: ContactsFormat;
   readonly notificationContact?: string;
   readonly inQa: boolean;
-  /** It was begun by a daily, not ordered by anyone. */
+  /** It was started by a daily, not ordered by anyone. */
   readonly byItself?: true;
 };
 
-/** @param tokenId the tokens that it was ordered with, if any: whose they are, theirs is the destination. */
+/** @param tokenId the tokens that it was ordered with, if any; the destination belongs to the person who got them. */
 export async function insertTransfer(sql: Sql, transfer: Transfer, submitKey: string, tokenId?: string): Promise<void> {
   await sql.query(
     `insert into transfers (id, submit_key, source_email, source_provider, source_imap, destination_email,
@@ -53,7 +53,7 @@ export async function insertTransfer(sql: Sql, transfer: Transfer, submitKey: st
     ]);
 }
 
-/** SQL by which two rows of transfers, by their aliases, are between the same two accounts, however the servers were named. */
+/** SQL for whether two transfers, by their aliases, are between the same two accounts, however the servers were named. */
 export function betweenSameAccounts(one: string, other: string): string {
   return `${one}.source_email = ${other}.source_email and ${one}.source_provider = ${other}.source_provider
     and ${one}.source_imap is not distinct from ${other}.source_imap
@@ -64,8 +64,8 @@ export function betweenSameAccounts(one: string, other: string): string {
 }
 
 /**
- * Notes where the destination is, so that a later order to the same mailbox recognises it, however its server is named
- * then.
+ * Records where the destination is, so that a later order to the same mailbox recognizes it, however its server is
+ * named.
  */
 export async function noteDestinationPlace(
   sql: Sql,
@@ -79,13 +79,13 @@ export async function noteDestinationPlace(
   ]);
 }
 
-/** `null` when there is no such transfer. */
+/** `null` if there is no such transfer. */
 export async function transferById(sql: Sql, id: string): Promise<Transfer | null> {
   const [row] = await sql.query<TransferRow>('select * from transfers where id = $1', [id]);
   return row === undefined ? null : transferOf(row);
 }
 
-/** A transfer as its row; `epoch` counts the workers that have taken it. */
+/** A transfer's row. `epoch` increases with each worker that takes the transfer. */
 export type TransferRow = {
   id: string;
   source_email: string;

@@ -3,20 +3,20 @@ import type { Database, Sql } from '../store/database.ts';
 import { openSharedSafe, resealed } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
 
-/** 32 MB and about a tenth of a second (OWASP, Password Storage). */
+/** 32 MB and about a tenth of a second (OWASP Password Storage Cheat Sheet). */
 const COST = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
 const SALT_OCTETS = 16;
 const HASH_OCTETS = 32;
-/** How many of the newest exports of a mailbox a password is checked against. */
+/** A password is checked against this many of a mailbox's newest exports. */
 const CHECKED_AT_MOST = 3;
 
-/** Lets the owner of a mailbox sign in to an export when its mail server is gone. */
+/** Lets the owner of a mailbox sign in to an export after the mail server is gone. */
 export type Verifiers = {
-  /** Until the export ends. */
+  /** Keeps a verifier until the export ends. */
   keep(transferId: string, email: string, password: string): Promise<void>;
-  /** `null` when nothing is kept for the address. */
+  /** `null` if nothing is kept for the address. */
   check(email: string, password: string): Promise<boolean | null>;
-  /** Forgets those of exports that have ended. */
+  /** Deletes those of exports that have ended. */
   purge(): Promise<void>;
 };
 
@@ -24,12 +24,12 @@ type Services = { readonly database: Database; readonly vault: Vault; readonly n
 
 const placeOf = (transferId: string) => `export_verifiers/${transferId}`;
 
-/** An export that will come or can be had: of a transfer that runs and has none yet, or with files that are not deleted. */
+/** SQL for exports that are still to come, because their transfer is running, or that have files to download. */
 const LIVES = `exists (select 1 from transfers left join exports on exports.transfer_id = transfers.id
   where transfers.id = export_verifiers.transfer_id
     and ((transfers.finished is null and exports.finished is null) or (exports.finished is not null and exports.deleted is null and exports.expires > $1)))`;
 
-/** After `SECRET_KEY` was replaced: they are found by a digest of the mailbox, which changes with it. */
+/** For a change of `SECRET_KEY`: verifiers are looked up by a digest of the mailbox, which changes with the key. */
 export async function resealVerifiers(sql: Sql, vault: Vault): Promise<void> {
   const rows = await sql.query<{ id: string; email: string; sealed: Uint8Array }>(
     `select transfer_id as id, source_email as email, sealed from export_verifiers join transfers on transfers.id = transfer_id`,
@@ -48,7 +48,7 @@ export async function resealVerifiers(sql: Sql, vault: Vault): Promise<void> {
 export function openVerifiers({ database, vault, now }: Services): Verifiers {
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One after another, so that many sign-ins at once don't take all memory. */
+  /** One at a time, so that many simultaneous sign-ins don't exhaust the memory. */
   function hash(password: string, salt: Buffer): Promise<Buffer> {
     const next = last.then(
       () =>
