@@ -7,7 +7,7 @@ export type BadLine = AsyncDisposable & {
   cuts(): number;
 };
 
-/** A line to a port of this machine that breaks off, as if a plug were pulled, after so many octets of each answer. */
+/** A connection to a local port that is cut, as if the plug were pulled, after `octetsUntilCut` octets of each answer. */
 export async function openBadLine(port: number, octetsUntilCut: () => number): Promise<BadLine> {
   let cuts = 0;
   const open = new Set<Socket>();
@@ -16,7 +16,7 @@ export async function openBadLine(port: number, octetsUntilCut: () => number): P
     let left = octetsUntilCut();
     for (const socket of [near, far]) {
       open.add(socket);
-      // What an end that was cut says of it is what is wanted here.
+      // Errors of sockets that have been cut are intended.
       socket.on('error', () => {});
       socket.once('close', () => {
         open.delete(socket);

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 
 type Answer = { readonly status: number; readonly headers?: Record<string, string>; readonly body?: object };
 
-/** An address book that answers each request so, and nothing else, until the test ends. @returns its origin */
+/** An address book that gives the same answer to every request, until the test ends. @returns its origin */
 export async function bookThatAnswers({ status, headers = {}, body }: Answer): Promise<string> {
   const book = createServer((_request, response) => {
     response.writeHead(status, body === undefined ? headers : { 'content-type': 'application/json', ...headers });

@@ -3,7 +3,7 @@ import { CHROMIUM } from './installed.ts';
 
 export const LESS_MOTION = '--force-prefers-reduced-motion';
 
-/** Fades and turning dots are drawn without a graphics card: a test that looks at them asks for them. */
+/** With less motion, because animations are rendered without a GPU. Tests that look at them turn them on. */
 export const CHROMIUM_FLAGS = [
   '--no-sandbox',
   '--disable-dev-shm-usage',
@@ -14,7 +14,7 @@ export const CHROMIUM_FLAGS = [
   LESS_MOTION,
 ] as const;
 
-/** Debian's Chromium, as it runs for root and without a network of its own. */
+/** Debian's Chromium, with the flags to run as root and without background traffic. */
 export async function openBrowser(): Promise<Browser> {
   if (CHROMIUM === null) throw new Error('There is no Chromium here.');
   return chromium.launch({

@@ -5,7 +5,7 @@ import { run } from './run.ts';
 
 type Certificate = { readonly key: Buffer; readonly cert: Buffer };
 
-/** A certificate that another one vouches for, and its key, in PEM. */
+/** A certificate signed by another one, and its key, in PEM. */
 export async function signedBy(authority: Certificate, name: string): Promise<Certificate> {
   const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
   try {
@@ -21,7 +21,7 @@ export async function signedBy(authority: Certificate, name: string): Promise<Ce
   }
 }
 
-/** A certificate that vouches for itself, and its key, in PEM; made anew by openssl. */
+/** A fresh self-signed certificate and its key, in PEM. */
 export async function selfSigned(name: string): Promise<Certificate> {
   const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
   try {

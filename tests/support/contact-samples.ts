@@ -8,7 +8,7 @@ export function contact(fields: Partial<Contact>): Contact {
   return { ...BLANK, ...fields };
 }
 
-/** Only a name, an address or a number, for matching. */
+/** A contact with just a name, an address or a number, for matching. */
 export function person(
   uid: string,
   formatted: string,
@@ -23,7 +23,7 @@ export function person(
   });
 }
 
-/** One line of text as people and attackers write it: every mark of the grammar, letters of many scripts, no outer blanks. */
+/** A line of text as people and attackers write it: the format's special characters, many scripts, trimmed. */
 const words = fc
   .string({
     unit: fc.oneof(
@@ -65,7 +65,7 @@ const address = fc
   })
   .filter((parts) => Object.values(parts).some((part) => /[^\s;,]/.test(part)));
 
-/** Contacts without a vCard of their own, in the form that a reader gives them. */
+/** Contacts without a vCard of their own, as a reader returns them. */
 export const anyContact: fc.Arbitrary<Contact> = fc
   .record({
     uid: fc.uuid(),

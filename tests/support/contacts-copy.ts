@@ -4,7 +4,7 @@ import { copyContacts, type ContactCopy } from '../../src/server/contacts/copy-c
 
 type Kept = Fate & { readonly name: string; readonly remarks: readonly string[] };
 
-/** Fates in memory, and what they come to. */
+/** The fates of contacts, in memory, and their totals. */
 export class MemoryFates implements ContactFates {
   readonly kept = new Map<string, Kept>();
 
@@ -45,7 +45,7 @@ export class MemoryFates implements ContactFates {
   }
 }
 
-/** Copies, and tells what became of the contacts; nobody waits. */
+/** Copies contacts without any waits, and returns what became of them. */
 export async function copyInto(
   copy: Omit<ContactCopy, 'fates' | 'sleep'> & Partial<Pick<ContactCopy, 'sleep'>>,
   fates = new MemoryFates(),

@@ -2,9 +2,9 @@ import { createSocket } from 'node:dgram';
 
 type Zone = {
   readonly a?: readonly string[];
-  /** Written in full or with `::`. */
+  /** In full or with `::`. */
   readonly aaaa?: readonly string[];
-  /** The name is an alias of this one; the answer follows it, as a resolver's does. */
+  /** The name is an alias of this one; answers follow it, as a resolver's do. */
   readonly cname?: string;
   readonly mx?: readonly string[];
   readonly srv?: readonly { readonly name: string; readonly port: number }[];

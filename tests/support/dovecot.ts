@@ -12,55 +12,55 @@ const LOOK_EVERY_MS = 50;
 const NOBODY = { name: 'nobody', uid: 65_534, group: 'nogroup' };
 
 export const DOVECOT = installed('dovecot');
-/** Every account of a test's Dovecot has this password; the account is made when it is first signed in to. */
+/** The password of every account of a test's Dovecot. An account is created at the first sign-in. */
 export const DOVECOT_PASSWORD = 'correct-horse';
 
 export type DovecotOptions = {
-  /** Hierarchy delimiter; `/` when left out. */
+  /** The hierarchy delimiter; `/` by default. */
   readonly separator?: string;
-  /** Special-use attribute to mailbox name, such as `{ '\\Sent': 'Sent Items' }`. */
+  /** Mailbox names by special-use attribute, such as `{ '\\Sent': 'Sent Items' }`. */
   readonly roles?: Readonly<Record<string, string>>;
-  /** Megabytes that an account may hold. */
+  /** The quota of each account, in MB. */
   readonly quota?: number;
-  /** All that it says it can do (`imap_capability`), in place of its own list. */
+  /** The capabilities it announces, in place of its own list (`imap_capability`). */
   readonly capabilities?: string;
   /** It offers COMPRESS=DEFLATE. */
   readonly compress?: boolean;
-  /** In place of the password of all. */
+  /** In place of {@link DOVECOT_PASSWORD}. */
   readonly password?: string;
-  /** Where its temporary folder is made. */
+  /** Where its temporary folder is created. */
   readonly under?: string;
-  /** Scripts by ManageSieve. `extensions` is Pigeonhole's setting, such as `-include`; `smtpPort` is where a redirect goes. */
+  /** Enables ManageSieve. `extensions` is Pigeonhole's setting, such as `-include`; redirects go to `smtpPort`. */
   readonly sieve?: { readonly extensions?: string; readonly maxRedirects?: number; readonly smtpPort?: number };
-  /** Each message is a file of its own, as it came. */
+  /** Stores each message unchanged in a file of its own. */
   readonly maildir?: true;
-  /** Files of a certificate and its key: then there is STARTTLS, and TLS at once at a port of its own. */
+  /** The files of a certificate and its key. Enables STARTTLS, and implicit TLS at a port of its own. */
   readonly tls?: { readonly certificate: string; readonly key: string };
-  /** What it says to have stored is on the disk, as Dovecot does unless it is told otherwise. */
+  /** Keeps Dovecot's default of syncing to the disk before it reports that something is stored. */
   readonly durable?: true;
 };
 
 export type Dovecot = AsyncDisposable & {
   readonly port: number;
-  /** Of TLS at once; 0 where there is none. */
+  /** The port of implicit TLS; 0 if there is none. */
   readonly tlsPort: number;
-  /** What to connect to, as settings spell it. */
+  /** Its address, in the form used in settings. */
   readonly url: string;
   /** The ManageSieve server, if it was asked for. */
   readonly sieveUrl: string;
-  /** Brings a message to a mailbox as an MTA does: by its script. */
+  /** Delivers a message as an MTA does, so that the user's Sieve script is applied. */
   deliver(user: string, message: string): Promise<void>;
   /**
-   * Cuts messages of an inbox on the disk, by their place in it: a server with `maildir` lists them as before, and hangs
-   * up in the middle of handing them out.
+   * Truncates messages of an inbox on the disk, by their position: a server with `maildir` still lists them as before,
+   * and hangs up in the middle of sending them.
    */
   damage(user: string, places: readonly number[], octets: number): Promise<void>;
   log(): Promise<string>;
-  /** Removes the mail of everybody, who must have signed out. */
+  /** Removes all mail; nobody may be signed in. */
   wipe(): Promise<void>;
 };
 
-/** A Dovecot of our own, without root's rights, in a temporary folder and on a port of its own. */
+/** Starts an unprivileged Dovecot in a temporary folder, on a port of its own. */
 export async function startDovecot(options: DovecotOptions = {}): Promise<Dovecot> {
   if (DOVECOT === null) throw new Error('Dovecot is not installed.');
   const folder = await mkdtemp(join(options.under ?? tmpdir(), 'dovecot-'));

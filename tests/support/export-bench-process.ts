@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { peakMemory } from './peak-memory.ts';
 import { mailUntil, openWorld, order } from './transfer-world.ts';
 
-/** Milliseconds and octets; `rss` is the most that the process had. */
+/** Milliseconds and octets; `rss` is the peak memory of the process. */
 export type Measured = {
   readonly done: number;
   readonly bytes: number;
@@ -11,10 +11,10 @@ export type Measured = {
   readonly rss: number;
 };
 
-/** Asking costs as well, so it is asked seldom and little. */
+/** Polling costs something too, so it is rare and cheap. */
 const ASKED_EVERY_MS = 50;
 
-/** Exports the subscriber's mail on a PostgreSQL and tells, as JSON, how long it took and the most memory it had. */
+/** Exports the subscriber's mail, with a PostgreSQL, and prints the time it took and its peak memory, as JSON. */
 const [url = '', dataDir = '', imap = '', format = ''] = process.argv.slice(2);
 await using world = await openWorld({ url }, { LEGACY_IMAP_URL: imap, DATA_DIR: dataDir });
 const began = performance.now();
@@ -25,7 +25,7 @@ const { id } = await world.transfers.start(
     contactsFormat: 'vcf',
   }),
 );
-// To ask for the whole status again and again took 7 % of the time.
+// Polling the whole status took 7 % of the time.
 const OPEN = "select 1 from operations where transfer_id = $1 and operation = 'emailmigration' and finished is null";
 while ((await world.database.query(OPEN, [id])).length > 0) await wait(ASKED_EVERY_MS);
 const ms = performance.now() - began;

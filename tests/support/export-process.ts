@@ -5,8 +5,8 @@ import { mailUntil, openWorld, order, SUBSCRIBER } from './transfer-world.ts';
 export type ExportedFiles = readonly { readonly export: string; readonly name: string }[];
 
 /**
- * A process that can be killed: starts an export of the subscriber's mail, or goes on with it, and ends when it has
- * ended. Its last line has the files, none when it was stopped. Argument, as JSON: where the database is, and the settings.
+ * A process that can be killed: starts or resumes an export of the subscriber's mail, and exits once it has ended. Its
+ * last line has the files, none if the export was stopped. Argument, as JSON: the database's address and the settings.
  */
 export type ExportProcess = { readonly database: DatabaseAddress; readonly environment: Environment };
 
@@ -27,7 +27,7 @@ const id =
     )
   ).id;
 process.stdout.write('working\n');
-// What it stands still for counts as well, on a machine that is busy.
+// The time for which it is frozen counts as well, and the machine may be busy.
 await mailUntil(world.transfers, id, ['completed', 'error'], 240_000);
 const files: ExportedFiles = await world.database.query(
   'select exports.name as export, export_files.name as name from export_files join exports on exports.id = export_id',

@@ -24,7 +24,7 @@ import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from './fresh-database.ts';
 import type { MemoryAccount } from './memory-mailbox.ts';
 
-/** A clock on which every wait is over at once. */
+/** A clock on which all waits are over at once. */
 const SOON: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
@@ -36,7 +36,7 @@ const SOON: Clock = {
 
 export type ExportWorld = AsyncDisposable & {
   readonly database: Database;
-  /** The folder that finished exports lie in. */
+  /** The folder of finished exports. */
   readonly root: string;
   readonly services: ExportServices;
   newTransfer(formats?: { email?: EmailFormat; contacts?: ContactsFormat }): Promise<string>;
@@ -46,7 +46,7 @@ export type ExportWorld = AsyncDisposable & {
     changes?: Partial<MailExport> & { services?: ExportServices },
   ): Promise<readonly Skipped[]>;
   exportContacts(transferId: string, contacts: readonly Contact[]): Promise<void>;
-  /** Paths of the finished files. */
+  /** The paths of the finished files. */
   files(transferId: string): Promise<string[]>;
 };
 
@@ -106,7 +106,7 @@ export async function openExportWorld(
         contactsFormat: 'vcf',
         source,
         clock: SOON,
-        // As after all waiting.
+        // As if it had waited as often as it may.
         refusalWaits: 9,
         ...changes,
       };
@@ -134,7 +134,7 @@ export async function openExportWorld(
   };
 }
 
-/** Of a transfer that nobody has taken. */
+/** The lease of a transfer that nobody has taken. */
 function leaseOf(transferId: string): Lease {
   return { transferId, epoch: 0 };
 }

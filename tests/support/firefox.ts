@@ -10,7 +10,7 @@ import { FIREFOX } from './installed.ts';
 const WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 100;
 
-/** Nothing that asks or calls home, and downloads that ask nothing either, nor take the focus from the page. */
+/** No prompts and no telemetry; downloads don't prompt either, or take the focus from the page. */
 const preferencesOf = (downloads: string) => ({
   'browser.download.folderList': 2,
   'browser.download.dir': downloads,
@@ -25,7 +25,7 @@ const preferencesOf = (downloads: string) => ({
   'network.connectivity-service.enabled': false,
 });
 
-/** What a person finds by its name: the field of a label, or what can be pressed; in the dialog, if one is open. */
+/** Finds an element by the name that people see: the field of a label, or something to press; in the dialog, if one is open. */
 const FIND = `(kind, name) => {
   const place = document.querySelector('dialog[open]') ?? document;
   const nameOf = (element) => (element.getAttribute('aria-label') ?? element.textContent).trim();
@@ -44,8 +44,8 @@ const FIND = `(kind, name) => {
 }`;
 
 /**
- * Firefox drops a press that comes before a new page was painted a few times, and what is pressed may move meanwhile, as
- * a page scrolls to its top: a person presses again.
+ * Firefox drops clicks before a new page has been painted a few times, and the target may move in the meantime, for
+ * example because the page scrolls to the top. A person would just click again.
  */
 const IS_LOST = '() => window.isPressed === false';
 
@@ -61,26 +61,26 @@ type Answer = {
 
 export type FirefoxPage = {
   readonly goto: (url: string) => Promise<void>;
-  /** Waits until the page's address fits. */
+  /** Waits until the page's address matches. */
   readonly at: (address: RegExp) => Promise<URL>;
   readonly says: (text: string) => Promise<void>;
-  /** With an ellipsis at the end, what begins so. */
+  /** A name that ends with an ellipsis matches any that begins with it. */
   readonly press: (name: string) => Promise<void>;
   readonly fill: (label: string, text: string) => Promise<void>;
   readonly goBack: () => Promise<void>;
-  /** What comes out of the printer, as a PDF. */
+  /** The printed page, as a PDF. */
   readonly print: () => Promise<Buffer>;
 };
 
 export type Firefox = AsyncDisposable & {
   readonly newPage: () => Promise<FirefoxPage>;
-  /** Where downloads go. */
+  /** The folder of downloads. */
   readonly downloads: string;
-  /** What has been complained of in the console, on any page. */
+  /** The errors in the console of any page. */
   readonly errors: readonly string[];
 };
 
-/** Firefox in a new profile, by WebDriver BiDi. */
+/** Opens Firefox with a new profile, driven by WebDriver BiDi. */
 export async function openFirefox(): Promise<Firefox> {
   if (FIREFOX === null) throw new Error('Firefox is not installed.');
   const profile = await mkdtemp(join(tmpdir(), 'firefox-'));
@@ -95,7 +95,7 @@ export async function openFirefox(): Promise<Firefox> {
   const child = spawn(
     FIREFOX,
     ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0', 'about:blank'],
-    // Debian's is a script that starts the program: as a group of their own they end together.
+    // Debian's is a script that starts the program: in a process group of their own, they end together.
     { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, HOME: profile }, detached: true },
   );
   const ended = once(child, 'exit');
@@ -124,7 +124,7 @@ async function addressOf(said: NodeJS.ReadableStream): Promise<string> {
   for await (const line of createInterface(said)) {
     const address = /^WebDriver BiDi listening on (\S+)$/.exec(line)?.[1];
     if (address === undefined) continue;
-    // What it says later is not read, and must not stop it.
+    // Drains its later output, so that the pipe doesn't fill up and block it.
     said.resume();
     return address;
   }
@@ -163,7 +163,7 @@ function pageIn(context: string, ask: Ask): FirefoxPage {
   };
   const until = async <Found>(what: string, look: () => Promise<Found | null | undefined>): Promise<Found> => {
     for (const late = Date.now() + WITHIN_MS; Date.now() < late; await wait(LOOK_EVERY_MS)) {
-      // A page that is just being left can't be asked.
+      // Calls fail while the page is being unloaded.
       const found = await look().catch(() => null);
       if (found !== null && found !== undefined) return found;
     }
@@ -181,7 +181,7 @@ function pageIn(context: string, ask: Ask): FirefoxPage {
         { type: 'pointerUp', button: 0 },
       ];
       await ask('input.performActions', { context, actions: [{ type: 'pointer', id: 'mouse', actions: pressing }] });
-      // A page that it has led away from is gone, with what it knew.
+      // If the click has left the page, its variables are gone.
       const isLost = await call(IS_LOST).catch(() => null);
       return isLost?.value === true ? null : name;
     });

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections (32768 on Linux), so that none of those takes it meanwhile. */
+/** Below the ephemeral ports (from 32768 on Linux), so that no outgoing connection takes a port before it is used. */
 const [FIRST, LAST] = [12_000, 32_000];
-/** Test files that run side by side take theirs from different stretches. */
+/** Test files that run in parallel take ports from different ranges. */
 const STRETCH = 1_000;
 const stretches = (LAST - FIRST) / STRETCH;
 const start = FIRST + (Number(process.env['VITEST_POOL_ID'] ?? process.pid) % stretches) * STRETCH;
 let offset = process.pid % STRETCH;
 
-/** A port that nothing listens on, and the next one is free as well: the sandbox's pages take that. */
+/** A free port. The next one is free as well, for the sandbox's pages. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < STRETCH; tries += 2) {
     const port = start + (offset % STRETCH);

@@ -9,12 +9,12 @@ import { onTestFinished } from 'vitest';
 export type Started = {
   readonly child: ChildProcess;
   readonly pid: number;
-  /** Everything that it says, once it has ended. */
+  /** All of its output, once it has ended. */
   readonly output: Promise<string>;
   readonly ended: Promise<unknown>;
 };
 
-/** A process of this folder with one argument, as JSON, until the test is over. */
+/** Runs a program of this folder, with one argument as JSON, until the test is over. */
 export function startProcess(program: 'transfer-process' | 'export-process', options: unknown): Started {
   const child = spawn(process.execPath, [join(import.meta.dirname, `${program}.ts`), JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -31,7 +31,7 @@ export async function untilFrozen(pid: number): Promise<void> {
   }
 }
 
-/** What a process said last. */
+/** The last line of a process's output, which is JSON. */
 export async function lastLine({ output }: Started): Promise<unknown> {
   return JSON.parse((await output).trim().split('\n').at(-1) ?? '');
 }

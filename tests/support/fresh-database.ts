@@ -12,20 +12,20 @@ import { run } from './run.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const CACHE = join(ROOT, 'node_modules/.cache/databases');
 const MIGRATIONS = join(ROOT, 'src/server/store/migrations');
-/** What makes the template's content besides the migrations. */
+/** What determines the template's contents besides the migrations. */
 const SOURCES = ['package-lock.json', 'src/server/store/database.ts', 'src/server/worker/queue.ts'];
 
-/** The PostgreSQL that the files of a run share, if this machine has one: `global-setup.ts` starts it. */
+/** The PostgreSQL that all test files of a run share, if PostgreSQL is installed; `global-setup.ts` starts it. */
 const SHARED = 'POSTGRES_OF_TESTS';
 const TEMPLATE = 'template_of_tests';
 
-/** A database as a first start leaves it, with nothing in it, of this test alone: on PostgreSQL, where this machine has it. */
+/** A database of the test's own, empty as after a first start: on PostgreSQL, if that is installed. */
 export const FRESH = 'fresh' as const;
-/** The same in this process, as the embedded defaults have it. */
+/** The same, embedded in this process as with the default settings. */
 export const EMBEDDED = 'embedded' as const;
 export type TestAddress = DatabaseAddress | typeof FRESH | typeof EMBEDDED;
 
-/** Opens a database for a test; one that is made for it is gone when it is closed. */
+/** Opens a database for a test. If it was created for the test, it is deleted when it is closed. */
 export async function openTestDatabase(address: TestAddress): Promise<Database> {
   if (typeof address === 'object') return openDatabase(address);
   const shared = address === FRESH ? await createSharedDatabase() : null;
@@ -33,8 +33,8 @@ export async function openTestDatabase(address: TestAddress): Promise<Database> 
 }
 
 /**
- * A fresh database on the PostgreSQL of the tests; null where this machine has none. PGlite compiles itself anew in
- * every process and computes within it, so most tests are on this.
+ * A fresh database on the tests' PostgreSQL; `null` if PostgreSQL isn't installed. Most tests use this, because PGlite
+ * is compiled again in every process and takes its processor time there.
  */
 export async function createSharedDatabase(): Promise<{ url: string; drop: () => Promise<void> } | null> {
   const server = process.env[SHARED];
@@ -43,14 +43,14 @@ export async function createSharedDatabase(): Promise<{ url: string; drop: () =>
   return { url, drop: () => command(server, `drop database ${nameOf(url)} with (force)`) };
 }
 
-/** A new database on the PostgreSQL of the tests, empty. */
+/** A new, empty database on the tests' PostgreSQL, without migrations. */
 export async function createEmptyDatabase(): Promise<string> {
   const server = process.env[SHARED];
   if (server === undefined) throw new Error('PostgreSQL is not installed.');
   return createDatabase(server, 'template1');
 }
 
-/** The database, whose end is followed by something. */
+/** The database, with something to do after it has been closed. */
 function closedThen(database: Database, after: () => Promise<void>): Database {
   return {
     ...database,
@@ -72,7 +72,7 @@ function nameOf(url: string): string {
   return new URL(url).pathname.slice(1);
 }
 
-/** Makes ready what {@link openTestDatabase} needs of the server at this address, for all processes that are started from now on. */
+/** Prepares the server at this address for {@link openTestDatabase}, in all processes that are started from now on. */
 export async function shareServer(server: string): Promise<void> {
   const url = new URL(server);
   url.pathname = `/${TEMPLATE}`;
@@ -81,7 +81,7 @@ export async function shareServer(server: string): Promise<void> {
   process.env[SHARED] = server;
 }
 
-/** As the first start does. */
+/** Does what the first start does. */
 async function prepare(address: DatabaseAddress): Promise<void> {
   await using database = await openDatabase(address);
   await using _queue = await openJobQueue({ database, log: openLog('silent') });
@@ -94,22 +94,22 @@ async function openEmbedded(): Promise<Database> {
   return closedThen(database, () => rm(folder, { recursive: true, force: true }));
 }
 
-/** Lays a fresh embedded database into a data folder: a copy takes milliseconds of the processor, `initdb` seconds. */
+/** Puts a fresh embedded database into a data folder: a copy takes milliseconds of processor time, `initdb` takes seconds. */
 export async function layFreshDatabase(dataFolder: string): Promise<void> {
   await mkdir(dataFolder, { recursive: true });
   await run('cp', ['-r', await template(), join(dataFolder, 'database')]);
 }
 
-/** Where the template lies; it is made once, and again when its sources have changed. */
+/** The path of the template, which is created once, and again when its sources have changed. */
 export async function template(): Promise<string> {
   const path = join(CACHE, await digestOfSources());
   if (existsSync(path)) return path;
   await mkdir(CACHE, { recursive: true });
   const unfinished = await mkdtemp(join(CACHE, 'unfinished-'));
   await prepare({ folder: unfinished });
-  // It appears all at once; another run may have been faster with the same.
+  // The template appears atomically; another run may have created the same one first.
   await rename(unfinished, path).catch(() => rm(unfinished, { recursive: true, force: true }));
-  if (!existsSync(path)) throw new Error(`No template of a database came to ${path}.`);
+  if (!existsSync(path)) throw new Error(`The template of a database did not appear at ${path}.`);
   return path;
 }
 

@@ -4,9 +4,9 @@ import { POSTGRESQL, startSharedPostgres } from './postgres.ts';
 
 const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/compiled');
 
-/** What all files use is made once, before the first. @returns what is done after the last */
+/** Creates what all test files share, before the first. @returns the cleanup after the last */
 export async function setup(): Promise<() => Promise<void>> {
-  // What one process of the tests has compiled, the next one need not: half of what a start costs.
+  // Lets the processes of the tests share compiled code, which is half of the cost of a start.
   process.env['NODE_COMPILE_CACHE'] = COMPILED;
   await template();
   if (POSTGRESQL === null) return async () => {};

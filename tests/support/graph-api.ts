@@ -11,16 +11,16 @@ type BatchRequest = {
 };
 type BatchResponse = { id: string; status: number; headers?: Record<string, string>; body?: unknown };
 
-/** Contacts of Microsoft Graph v1.0 as learn.microsoft.com/graph documents them, in memory, for one mailbox. */
+/** The contacts API of Microsoft Graph v1.0 as documented at learn.microsoft.com/graph, in memory, for one mailbox. */
 export class GraphApi {
   readonly contacts = new Map<string, GraphRecord>();
   readonly photos = new Map<string, { bytes: Buffer; type: string }>();
   readonly token: string;
   page = 100;
   base = '';
-  /** What the next sub-requests of batches answer instead, by their order. */
+  /** The answers to the next sub-requests of batches, in order; `null` for the regular one. */
   readonly subFaults: (BatchResponse['status'] | null)[] = [];
-  /** The most that ran at the same time in one batch. */
+  /** The most sub-requests that ran at the same time in one batch. */
   atOnce = 0;
   #made = 0;
 
@@ -68,7 +68,7 @@ export class GraphApi {
     return ok({ value, ...(more ? { '@odata.nextLink': `${this.base}/me/contacts?${next.toString()}` } : {}) });
   }
 
-  /** A change is refused if somebody has changed the contact since it was read. */
+  /** A change is refused if the contact has changed since it was read. */
   #single({ method, headers, json }: ApiRequest, id: string): ApiAnswer {
     const record = this.contacts.get(id);
     if (record === undefined) return error(404, 'ErrorItemNotFound');
@@ -93,7 +93,7 @@ export class GraphApi {
     }
     const levels = [...depth.values()];
     this.atOnce = Math.max(this.atOnce, ...levels.map((level) => levels.filter((other) => other === level).length));
-    // The order of the answers is not that of the requests.
+    // Answers don't come in the order of the requests.
     return ok({ responses: [...responses.values()].toReversed() });
   }
 

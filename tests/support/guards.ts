@@ -3,7 +3,7 @@ import type { wizardMachine } from '../../machines/wizard.machine.ts';
 import { nameOf, nodesOf } from './transitions.ts';
 
 type Outcome = (args: never, params: never) => boolean;
-/** A guard as a transition has it: by name, with parameters, or made of others by `and`, `or` and `not`. */
+/** A guard of a transition: a name, a name with parameters, or a combination of others by `and`, `or` and `not`. */
 type Guard =
   | string
   | { readonly type: string; readonly params?: unknown }
@@ -11,14 +11,14 @@ type Guard =
 type Check = (snapshot: unknown, args: unknown, guard: unknown) => boolean;
 type Guarded = { guard?: Guard };
 
-/** The two outcomes of every guard that the machine declares, by name, and at each place where it is part of another. */
+/** Both outcomes of every guard that the machine declares, by name, and at each place where it is part of another. */
 export function outcomesOf(machine: typeof wizardMachine): Set<string> {
   const names = Object.keys(machine.implementations.guards);
   const sites = guardedOf(machine.root).flatMap((transition) => partsOf(transition.guard, nameOf(transition)));
   return new Set([...names, ...sites.map(({ site }) => site)].flatMap((name) => [`${name}: true`, `${name}: false`]));
 }
 
-/** Notes each outcome of the machine's guards in `seen`. The machine has to be one of its own: its transitions are changed. */
+/** Records each outcome of the machine's guards in `seen`. This modifies the machine's transitions, so pass a copy. */
 export function watchGuards(machine: typeof wizardMachine, seen: Set<string>): typeof wizardMachine {
   const guards = machine.implementations.guards as unknown as Readonly<Record<string, Outcome>>;
   const watched = Object.fromEntries(Object.entries(guards).map(([name, guard]) => [name, noting(guard, name, seen)]));
@@ -51,7 +51,7 @@ function guardedOf(root: AnyStateNode) {
     .map((transition) => transition as typeof transition & { readonly guard: Composite });
 }
 
-/** Every guard by name within a composed one, and where it is. */
+/** Every named guard within a composed one, and where it is. */
 function partsOf(guard: Guard, place: string): { readonly site: string; readonly guard: Guard }[] {
   if (isComposite(guard)) return guard.guards.flatMap((part, at) => partsOf(part, `${place} .${at}`));
   return [{ site: `${place} ${typeof guard === 'string' ? guard : 'type' in guard ? guard.type : 'inline'}`, guard }];

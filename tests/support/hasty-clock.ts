@@ -1,10 +1,10 @@
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import type { Clock } from '../../src/server/mail/imap/wire.ts';
 
-/** What the engine waits between two tries. */
+/** The engine's pauses between two tries, in ms. */
 const PAUSES = new Set([1000, 2000, 4000]);
 
-/** The machine's, but the pauses of the engine take no time. */
+/** The machine's clock, except that the engine's pauses take no time. */
 export const HASTY_CLOCK: Clock = {
   ...MACHINE_CLOCK,
   after: (milliseconds, run) => MACHINE_CLOCK.after(PAUSES.has(milliseconds) ? 0 : milliseconds, run),

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { holdDataFolder } from '../../src/server/store/data-folder.ts';
 
-/** Holds the data folder that is named until its input ends, and says so; or says why not. */
+/** A process that holds the given data folder until its input ends. It prints whether it could, or why not. */
 const said = await holdDataFolder(process.argv[2] ?? '').then(
   () => 'held',
   (error: unknown) => (error instanceof Error ? error.message : String(error)),

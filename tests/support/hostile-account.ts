@@ -1,8 +1,8 @@
 import type { MemoryMailbox, MemoryMessage } from './memory-mailbox.ts';
 
 /**
- * Names of mailboxes that have broken exports: ways out of the folder, devices, twins by case, composition and width,
- * marks, lengths, names that look like modified UTF-7 (RFC 3501 §5.1.3) and are none.
+ * Mailbox names that have broken exports: path traversal, device names, names that differ only in case, composition or
+ * width, special characters, long names, and names that only look like modified UTF-7 (RFC 3501 §5.1.3).
  */
 const MAILBOXES = [
   'INBOX',
@@ -94,7 +94,7 @@ const FLAGS = [
   ['\\Deleted'],
 ];
 
-/** A message of every kind in every mailbox; `size` octets of ballast in each. */
+/** A message of every kind in every mailbox, each with `ballast` octets of padding. */
 export function hostileAccount(ballast = 0): MemoryMailbox[] {
   return MAILBOXES.map((path, at) => ({
     path,
@@ -119,7 +119,7 @@ function messages(seed: number, ballast: number): MemoryMessage[] {
   return [
     ...ordinary,
     ...odd.map((bytes, at) => ({ uid: 1000 + at, bytes, flags: [], internalDate: new Date(Date.UTC(1999, 0, 1)) })),
-    // The same message twice is two messages.
+    // The same message a second time counts as another message.
     ...ordinary.slice(0, 1).map((message) => ({ ...message, uid: 2000 })),
   ];
 }

@@ -15,7 +15,7 @@ export async function startHttpListener(take: RequestListener): Promise<HttpList
   };
 }
 
-/** As it comes, to a server of this machine that takes it for its own. */
+/** Forwards a request unchanged to another local server. */
 export function handOn(port: number, ...[asked, answer]: Parameters<RequestListener>): void {
   const { method, url, headers } = asked;
   asked.pipe(

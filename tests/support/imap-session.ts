@@ -9,7 +9,7 @@ import { DOVECOT_PASSWORD } from './dovecot.ts';
 
 type Server = { readonly port: number; readonly user?: string; readonly password?: string };
 
-/** A signed-in connection of the product's own transport to a server on this machine. */
+/** A signed-in connection to a local server, over the product's own transport. */
 export function sessionWith(
   { port, user = 'anna', password = DOVECOT_PASSWORD }: Server,
   options: Partial<SessionOptions> = {},
@@ -56,7 +56,7 @@ export async function gathered<Item>(items: AsyncIterable<Item>): Promise<Item[]
 
 export async function octetsOf(octets: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Buffer[] = [];
-  // A chunk is good until the next one is asked for.
+  // A chunk is only valid until the next one is requested.
   for await (const chunk of octets) all.push(Buffer.from(chunk));
   return Buffer.concat(all);
 }

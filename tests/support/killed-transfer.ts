@@ -18,7 +18,7 @@ import { NEW_ADDRESS, SUBSCRIBER } from './transfer-world.ts';
 
 const PROCESS = join(import.meta.dirname, 'transfer-process.ts');
 const TWINS = 30;
-/** The worst moments: before the append, after it and before its outcome is known, and during the search after that. */
+/** The worst moments: before an APPEND, after it but before its outcome is known, and during the recovery after that. */
 export const KILLS: readonly { readonly step: Step; readonly count: number }[] = [
   { step: 'intent committed', count: 1 },
   { step: 'octets sent', count: 1 },
@@ -26,29 +26,29 @@ export const KILLS: readonly { readonly step: Step; readonly count: number }[] =
   { step: 'recovered', count: 1 },
   { step: 'outcome committed', count: 1 },
 ];
-/** A killed worker's transfer goes on within this time. */
+/** A killed worker's transfer is finished within this time. */
 const RESUMED_WITHIN_MS = 60_000;
 
 type KilledTransfer = {
-  /** Where the database is; `folder` is of this transfer alone. */
+  /** The address of the database; `folder` belongs to this transfer alone. */
   readonly address: (folder: string) => Promise<TransferProcess['database']>;
   readonly kills: typeof KILLS;
-  /** So many more, each at any moment within 300 ms of work. */
+  /** The number of additional kills, each at a random moment within 300 ms of work. */
   readonly randomKills: number;
   readonly withoutUidplus: boolean;
-  /** Messages besides the odd ones. */
+  /** The number of messages besides the odd ones. */
   readonly ordinary?: number;
-  /** Killed at the first step, then the next run at its second, and so on, until a run comes to its end. */
+  /** Kills the first run at its first step, the next run at its second, and so on, until a run finishes. */
   readonly atEveryStep?: true;
 };
 
 const ORDINARY = 350;
-/** So many of the ordinary ones arrive before each chosen kill: else all might be there by then, and its step not come. */
+/** How many ordinary messages arrive before each chosen kill; otherwise all might be copied before its step is reached. */
 const ARRIVING = 10;
 
 export const EMBEDDED = async (folder: string) => ({ folder: join(folder, 'database') });
 
-/** Every message is there once and as it was, by a comparison of both sides and by the product's own word. */
+/** The result if every message is there once and unchanged, both by comparing the mailboxes and by the product's report. */
 export function whole(ordinary = ORDINARY) {
   const messages = ordinary + TWINS + ODD_LETTERS.length;
   return {
@@ -57,7 +57,7 @@ export function whole(ordinary = ORDINARY) {
   };
 }
 
-/** Moves a mailbox by a process that is killed again and again, and answers how it ended: {@link whole}, or not. */
+/** Moves a mailbox with a process that is killed repeatedly. @returns the result, which should be {@link whole} */
 export async function moveWhileKilled({
   address,
   kills,
@@ -68,7 +68,7 @@ export async function moveWhileKilled({
 }: KilledTransfer): Promise<{ difference: unknown; end: unknown; steps: number }> {
   await using source = await startDovecot();
   await using destination = await startDovecot({ separator: '.' });
-  /** Answers to an APPEND that said where the message went. */
+  /** How many APPENDUID response codes have been hidden. */
   let hidden = 0;
   await using plain = await startTcpProxy(destination.port, {
     change: (direction, part) => {
@@ -132,7 +132,7 @@ async function fill(source: Dovecot, ordinary: number): Promise<void> {
   await mail.append('Family/Twins', ODD_LETTERS);
 }
 
-/** Runs the process until it ends, or kills it so many milliseconds after it began to work. */
+/** Runs the process until it ends, or kills it `killAfter` milliseconds after it has started working. */
 async function run(options: TransferProcess, killAfter?: number) {
   const child = spawn(process.execPath, [PROCESS, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;

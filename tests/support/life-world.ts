@@ -14,7 +14,7 @@ import { LEGACY_DOMAIN, openWebWorld, type Answer, type WebWorld } from './web-w
 export const ANN = `ann@${LEGACY_DOMAIN}`;
 export const NEW_ANN = 'ann@mail.example';
 export const PASSWORD = DOVECOT_PASSWORD;
-/** What the world's name server knows as this machine. */
+/** A name that the world's name server resolves to this machine. */
 export const HOST = 'imap.trusted.example';
 const WITHIN_MS = 40_000;
 
@@ -22,7 +22,7 @@ type Mails = Readonly<Record<string, readonly Letter[]>>;
 
 export type LifeWorld = AsyncDisposable & {
   readonly web: WebWorld;
-  /** What the portal reaches the destination by. */
+  /** The proxy between the portal and the destination. */
   readonly proxy: TcpProxy;
   /** Orders the transfer in a browser. */
   readonly order: (changes?: {
@@ -31,33 +31,33 @@ export type LifeWorld = AsyncDisposable & {
     readonly headers?: Record<string, string>;
     readonly operations?: readonly string[];
   }) => Promise<Ordered>;
-  /** A worker until it is disposed of; its pauses between two tries take no time. */
+  /** Runs a worker until it is disposed of; its pauses between two tries take no time. */
   readonly work: (services?: Partial<WorkerServices>) => Promise<AsyncDisposable>;
   readonly sourceMail: () => Promise<MailClient>;
   readonly destinationMail: () => Promise<MailClient>;
-  /** On the disk; only with a Dovecot. */
+  /** Damages messages on the destination's disk; only with Dovecot. */
   readonly damageAtDestination: Dovecot['damage'];
 };
 
-/** `headers` are of the browser that ordered it. */
+/** `headers` are those of the browser that ordered it. */
 export type Ordered = { readonly id: string; readonly headers: Record<string, string> };
 
 type Options = {
   readonly mail?: Mails;
   readonly address?: TestAddress;
   readonly environment?: Environment;
-  /** What secrets are sealed with; random when left out. */
+  /** The key for sealing secrets; random by default. */
   readonly key?: Uint8Array;
   readonly sourceOptions?: DovecotOptions;
   readonly destinationOptions?: DovecotOptions;
-  /** Two Dovecots; else both mailboxes lie on the world's own mail server, which takes what `web.passwords` says. */
+  /** Uses two Dovecots; otherwise both mailboxes are on the world's own mail server, with the passwords in `web.passwords`. */
   readonly dovecots?: boolean;
   readonly providers?: readonly OauthProvider[];
   readonly takesToken?: (email: string, token: string) => boolean;
   readonly change?: NonNullable<Parameters<typeof startTcpProxy>[1]>['change'];
 };
 
-/** The whole product but its portal, and the mailboxes around it. */
+/** The whole product except its portal, and the mailboxes around it. */
 export async function openLifeWorld(options: Options = {}): Promise<LifeWorld> {
   await using opening = new AsyncDisposableStack();
   const { dovecots = false, change, mail: mails = {}, environment, providers, takesToken } = options;
@@ -136,14 +136,14 @@ export async function openLifeWorld(options: Options = {}): Promise<LifeWorld> {
   };
 }
 
-/** One that is gone when the test that opens it has finished. */
+/** Opens a world that is closed at the end of the current test. */
 export async function openWorldOfTest(options: Options = {}): Promise<LifeWorld> {
   const world = await openLifeWorld(options);
   onTestFinished(() => world[Symbol.asyncDispose]());
   return world;
 }
 
-/** Orders files of the mail and the contacts in a browser. */
+/** Orders an export of the mail and the contacts in a browser. */
 export async function orderExport({ web }: Pick<LifeWorld, 'web'>): Promise<Ordered> {
   const answer = await web.post('/api/load/', {
     source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
@@ -165,7 +165,7 @@ export async function statusOf({ web }: Pick<LifeWorld, 'web'>, { id, headers }:
 
 export type MailStatus = NonNullable<TransferStatus['emailmigration']>;
 
-/** Asks until the mail is as it is wanted. */
+/** Polls until the mail's status satisfies the condition. */
 export async function mailWhen(
   world: Pick<LifeWorld, 'web'>,
   ordered: Ordered,
@@ -181,7 +181,7 @@ export async function mailWhen(
 
 const ended = ({ finished }: MailStatus): boolean => finished !== undefined;
 
-/** Asks until the mail has ended, and the transfer with it, which is noted a moment later. */
+/** Polls until the mail has ended, and then the transfer, whose end is recorded a moment later. */
 export async function whenEnded(world: Pick<LifeWorld, 'web'>, ordered: Ordered): Promise<MailStatus> {
   const mail = await mailWhen(world, ordered, ended);
   for (const until = Date.now() + WITHIN_MS; Date.now() < until; await wait(25)) {
@@ -192,8 +192,8 @@ export async function whenEnded(world: Pick<LifeWorld, 'web'>, ordered: Ordered)
 }
 
 /**
- * Sends a transfer on while it waits, until its mail has ended or come to rest, or it waits for so many a time.
- * @returns why it waited, each time
+ * Makes a transfer continue whenever it waits, until its mail has ended or come to rest, or it has waited `most` times.
+ * @returns the reason of each wait
  */
 export async function sentOn(
   world: Pick<LifeWorld, 'web'>,
@@ -209,7 +209,7 @@ export async function sentOn(
     if (now !== before) reasons.push(mail.waiting?.reason);
     if (reasons.length === most) return reasons;
     before = now;
-    // Its worker may not have put it down yet.
+    // Its worker may not have let go of it yet.
     await world.web.queue.send(ordered.id);
   }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createHash } from 'node:crypto';
 
-/** A message as a test puts it in or finds it. `date` is an INTERNALDATE, such as `17-Jul-1996 02:44:25 -0700`. */
+/** A message that a test stores or finds. `date` is an INTERNALDATE, such as `17-Jul-1996 02:44:25 -0700`. */
 export type Letter = { readonly bytes: Buffer; readonly flags: readonly string[]; readonly date: string };
 export type FoundLetter = {
   readonly uid: number;
@@ -15,8 +15,8 @@ export type FoundLetter = {
 };
 
 /**
- * A small IMAP client for tests only, which shares nothing with the product: it fills mailboxes and reads them, so that
- * what the product did is judged by other code. Mailbox names are in modified UTF-7, as on the wire.
+ * A small IMAP client for tests only. It shares no code with the product, so that what the product did is judged
+ * independently. Mailbox names are in modified UTF-7, as on the wire.
  */
 export type MailClient = AsyncDisposable & {
   command(text: string): Promise<string[]>;
@@ -113,7 +113,7 @@ function nameIn(line: string): string {
   return (match?.[1] ?? match?.[2] ?? '').replaceAll(/\\(.)/g, '$1');
 }
 
-/** Answers as lines, with their literals taken out of them and beside them. */
+/** Responses as lines, with their literals separated from them. */
 async function* piecesOf(socket: Socket): AsyncGenerator<Piece, void> {
   let buffer = Buffer.alloc(0);
   let line = '';

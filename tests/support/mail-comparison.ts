@@ -10,8 +10,8 @@ export type Difference = {
 };
 
 /**
- * Compares two accounts message by message, by code that shares nothing with the engine. A message is the same when its
- * octets are; it has `changed` when flags or internal date differ. Equal messages are counted, so a lost twin shows.
+ * Compares two accounts message by message, without any of the engine's code. Messages are the same if their octets
+ * are, and have `changed` if flags or internal date differ. Equal messages are counted, so a lost duplicate is noticed.
  * @param placeOf where a source mailbox should have gone, both in modified UTF-7
  */
 export async function differenceOf(

@@ -2,7 +2,7 @@ import type { Letter } from './mail-client.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** An INTERNALDATE; the zone differs from message to message, because the instant must stay and the zone need not. */
+/** An INTERNALDATE. The zone varies between messages, because only the instant has to be preserved. */
 function dateOf(number: number): string {
   const zone = ['+0000', '-0700', '+0530', '-0330'][number % 4] ?? '+0000';
   const day = `${(number % 28) + 1}`.padStart(2, ' ');
@@ -32,7 +32,7 @@ export function letter(number: number, octets = 300): Letter {
   };
 }
 
-/** What real mailboxes hold besides ordinary messages. */
+/** What real mailboxes contain besides ordinary messages. */
 export const ODD_LETTERS: readonly Letter[] = [
   odd('From: a@example.org\r\nSubject: no message id\r\n\r\nnone\r\n'),
   odd('From: a@example.org\r\nSubject: headers only\r\n\r\n'),

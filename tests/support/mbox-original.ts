@@ -1,7 +1,7 @@
 /**
- * The way back from an mbox to a message, written from what the archive's README says and nothing else.
- * `stored` is all that stands between the `From_` line and the next one, its quoted lines as they are in the file unless
- * the program that read it has taken the quotes off.
+ * Restores a message from an mbox, following nothing but the archive's README. `stored` is everything between its
+ * `From_` line and the next one, with quoted lines as in the file, unless the program that read it has already unquoted
+ * them.
  */
 export function originalOf(
   stored: Buffer,

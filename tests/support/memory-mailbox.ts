@@ -19,23 +19,23 @@ export type MemoryMailbox = {
 
 export type MemoryAccount = {
   readonly mailboxes: MemoryMailbox[];
-  /** `path/uid` of each message that was handed out, in order. */
+  /** `path/uid` of each message that was fetched, in order. */
   readonly fetched: string[];
   readonly source: CopySource;
 };
 
 type Hooks = {
-  /** Called before a message is handed out; may throw. The fault `refused` leaves it out, as a real reader does. */
+  /** Called before a message is returned; may throw. The fault `refused` skips the message, as with a real reader. */
   readonly onFetch?: (path: string, uid: number, count: number) => void | Promise<void>;
-  /** Mailboxes that are listed and can't be opened. */
+  /** Mailboxes that are listed but can't be opened. */
   readonly closed?: (path: string) => boolean;
-  /** Messages that are counted and not listed. */
+  /** How many messages are counted but not listed. */
   readonly unlisted?: (path: string) => number;
-  /** Messages that are listed and never handed out. */
+  /** Messages that are listed but never returned. */
   readonly withheld?: (path: string, uid: number) => boolean;
 };
 
-/** A generated account behind the interfaces of an account: for mailboxes that no server would store, and for stops at a given message. */
+/** A generated account with the interfaces of a real one: for mailboxes that no server would store, and for stops at a given message. */
 export function memoryAccount(
   mailboxes: MemoryMailbox[],
   { onFetch, withheld, closed, unlisted }: Hooks = {},
@@ -107,7 +107,7 @@ function listed({ uid, bytes, flags, internalDate }: MemoryMessage): Listed {
   return { uid, size: bytes.length, flags, internalDate };
 }
 
-/** As a connection hands them out: in pieces that are good until the next one is asked for. */
+/** In pieces that are only valid until the next one is requested, as from a connection. */
 async function* piecesOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
   const piece = Buffer.alloc(Math.min(bytes.length, 64 * 1024));
   for (let from = 0; from < bytes.length; from += piece.length) yield piece.subarray(0, bytes.copy(piece, 0, from));

@@ -11,7 +11,7 @@ import type { Event, Session, Visit } from '../../machines/wizard.types.ts';
 export type CallName = Exclude<keyof typeof ACTORS, 'follow the transfer'>;
 export type DelayName = keyof typeof DELAYS;
 
-/** One thing that happens to the wizard: from the visitor, the browser, the clock or the server. */
+/** Something that happens to the wizard, from the visitor, the browser, the clock or the server. */
 export type Move =
   | { readonly kind: 'send'; readonly event: Event }
   | { readonly kind: 'wait'; readonly delay: DelayName }
@@ -53,7 +53,7 @@ const dailyOn: TransferStatus = { ...moved('other'), daily: { until, next: '2025
 const limited: TransferStatus = { ...running, limited: true };
 const stopped: TransferStatus = { contactsmigration: { status: 'error' } };
 
-/** What each call may be answered with. */
+/** The possible answers to each call. */
 export const ANSWERS: Readonly<Record<CallName, readonly unknown[]>> = {
   'check the stored token': [{ ok: true }],
   'ask for capabilities': [
@@ -100,7 +100,7 @@ export const ANSWERS: Readonly<Record<CallName, readonly unknown[]>> = {
   'delete the export': [{ ok: true }],
 };
 
-/** What each call may fail with: the codes that the machine tells apart, and one that it does not. */
+/** The codes with which each call may fail: those that the machine distinguishes, and one that it doesn't. */
 const CODES: readonly CallFailureCode[] = [
   'UNAVAILABLE',
   'INVALID_EMAIL',
@@ -120,7 +120,7 @@ export const REFUSALS: readonly { readonly code: CallFailureCode; readonly side?
   { code: 'INVALID_CREDENTIALS', side: 'destination' },
 ];
 
-/** What a visitor or a browser may do on a page, right and wrong. */
+/** What a visitor or a browser may do on a page, valid and invalid. */
 export const EVENTS: readonly Event[] = [
   { type: 'start.press' },
   { type: 'lookup.open' },
@@ -193,7 +193,7 @@ export const EVENTS: readonly Event[] = [
 
 const consent = { tokenId: TOKEN, email: LEGACY, error: '', provider: '', hash: '', contacts: '' };
 
-/** What an address bar may ask for, right and wrong. */
+/** The addresses that may be entered, valid and invalid. */
 export const VISITS: readonly Visit[] = [
   ...['', 'EXTERNAL_OAUTH_ERROR'].map((error) => ({ type: 'home.visit' as const, error })),
   ...['', 'MISSING_SCOPE', 'invalid_email'].map((error) => ({ type: 'destination.visit' as const, error, way: '' })),
@@ -229,7 +229,7 @@ export const VISITS: readonly Visit[] = [
 const source = { email: LEGACY, password: PASSWORD, provider: 'sanbruno' } as const;
 const signedIn: Session = { ...BLANK_SESSION, source, operations: ['emailmigration', 'contactsmigration'] };
 
-/** What an earlier page may have left behind in the browser. */
+/** What an earlier page may have left in the browser. */
 export const SESSIONS = {
   blank: BLANK_SESSION,
   signedIn,
@@ -256,7 +256,7 @@ export const SESSIONS = {
     allowContactsMigration: false,
     destination: { email: 'sam@mail.example', provider: 'other', password: PASSWORD, imap: 'imap.mail.example' },
   },
-  // The passwords are forgotten once it runs.
+  // The passwords are erased once the transfer runs.
   ordered: {
     ...signedIn,
     source: { ...source, password: '' },
@@ -274,7 +274,7 @@ export const SESSIONS = {
       { ...BLANK_SESSION, awaitedConsent: { transferId: ID, purpose, provider: 'google' as const } },
     ]),
   ),
-  // Such a one is stored by nobody but who tampers with it.
+  // Only tampering can produce such a session.
   downloadingNothing: { ...signedIn, destination: { email: '', provider: 'file_export' } },
   listing: { ...BLANK_SESSION, emailHash: 'hash' },
 } as const satisfies Record<string, Session>;

@@ -6,15 +6,15 @@ import { wizard } from '../../machines/wizard.setup.ts';
 type Machine = typeof wizardMachine;
 type Config = Readonly<Record<string, unknown>>;
 type Path = readonly (string | number)[];
-/** A machine that lacks one thing, and the state in whose configuration that was. */
+/** A machine with one thing removed, and the state whose configuration that was in. */
 export type Mutant = { readonly name: string; readonly node: string; readonly make: () => Machine };
 
-/** In the place of an entry of an array, or of a property, that is taken away. */
+/** Stands for a removed array entry or property. */
 const NOTHING = Symbol('nothing');
-/** A mutant that goes round in circles ends with an error. */
+/** A mutant in an endless loop fails with an error. */
 const MICROSTEPS_AT_MOST = 200;
 
-/** The configuration with another value at a place in it. Everything off the way to it is shared with the original. */
+/** The configuration with another value at a path. Everything off that path is shared with the original. */
 function replaced(config: unknown, [key, ...rest]: Path, value: unknown): unknown {
   if (key === undefined) return value;
   if (Array.isArray(config)) {
@@ -37,7 +37,7 @@ function operandsOf(guard: unknown): readonly unknown[] | null {
   return typeof guard === 'function' && 'guards' in guard ? (guard as unknown as Combinator).guards : null;
 }
 
-/** A guard in a tree of `and`, `or` and `not`, and its place there. */
+/** A guard in a tree of `and`, `or` and `not`, and its path in it. */
 type GuardAt = { readonly words: string; readonly guard: unknown; readonly path: readonly number[] };
 
 function guardsIn(guard: unknown): GuardAt[] {
@@ -53,7 +53,7 @@ function guardsIn(guard: unknown): GuardAt[] {
   );
 }
 
-/** The tree with another guard at a place in it. */
+/** The tree with another guard at a path. */
 function withGuardAt(guard: unknown, [index, ...rest]: readonly number[], other: unknown): unknown {
   if (index === undefined) return other;
   const operands = operandsOf(guard) ?? [];
@@ -86,7 +86,7 @@ function listed(one: unknown): readonly { readonly path: Path; readonly item: un
   return one.map((item: unknown, index) => ({ path: [index], item }));
 }
 
-/** Where a state's configuration has transitions, each with its place in it and the name of its event. */
+/** The transitions in a state's configuration, each with its path and the name of its event. */
 function transitionsIn(config: Config): { readonly path: Path; readonly event: string; readonly item: unknown }[] {
   const found: { path: Path; event: string; item: unknown }[] = [];
   const add = (path: Path, event: string, value: unknown) => {
@@ -103,8 +103,8 @@ function transitionsIn(config: Config): { readonly path: Path; readonly event: s
 }
 
 /**
- * Everything that can be taken away from a machine: each action, each guard's holding back and letting through (inside
- * `and`, `or` and `not` as well), each wait of a state; and each delay by its name, made twice as long.
+ * Every mutation of a machine: without one action, with one guard always true or always false (also inside `and`, `or`
+ * and `not`), without one delayed transition, and with one named delay twice as long.
  */
 export function mutantsOf(machine: Machine): Mutant[] {
   const mutants: Mutant[] = [];

@@ -9,24 +9,24 @@ import { mayMount } from './small-disk.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** What the test was skipped for: see {@link needs}. */
+    /** What the test was skipped for lack of: see {@link needs}. */
     lacks?: readonly Need[];
   }
 }
 
-/** A program of other people, and the packages that bring it. */
+/** A third-party program and the packages that contain it. */
 type Program = {
-  /** Its name or path, where that isn't the need's own name. */
+  /** Its name or path, if that differs from the need's name. */
   readonly program?: string;
-  /** Does as well, but more slowly. */
+  /** A slower alternative. */
   readonly instead?: string;
   readonly debian: string;
   readonly homebrew?: string;
-  /** Only `npm run proofs` fetches it. */
+  /** Only needed for `npm run proofs`. */
   readonly forProofs?: true;
 };
 
-/** The programs that tests talk to. */
+/** The programs that tests use. */
 const PROGRAMS = {
   chromium: {
     program: process.env['CHROMIUM_PATH'] ?? HEADLESS_CHROMIUM,
@@ -59,7 +59,7 @@ const PROGRAMS = {
   thunderbird: { debian: 'thunderbird', homebrew: 'thunderbird', forProofs: true },
 } as const satisfies Record<string, Program>;
 
-/** What no package brings. */
+/** Conditions that no package can provide. */
 const CONDITIONS = {
   Linux: () => process.platform === 'linux',
   'the right to mount a disk': mayMount,
@@ -70,7 +70,7 @@ const CONDITIONS = {
   'the specification beside the repository': () => existsSync(SPECIFICATION),
 };
 
-/** The specification lies beside the repository, and not on every machine. */
+/** The specification is outside the repository, and not on every machine. */
 export const SPECIFICATION = join(import.meta.dirname, '../../../shared/spec');
 
 export type Need = keyof typeof PROGRAMS | keyof typeof CONDITIONS;
@@ -90,25 +90,25 @@ function pathOf(need: string): string | null {
   return installed(program) ?? (instead === undefined ? null : installed(instead));
 }
 
-/** Options for a test or a group that runs only where all of these are. The runner names what is skipped, and for what. */
+/** Options for tests that only run where all of these are available. The runner reports what was skipped, and why. */
 export function needs(...all: readonly Need[]): Pick<TestOptions, 'skip' | 'meta'> {
   const lacks = all.filter((need) => !isHere(need));
   return { skip: lacks.length > 0, meta: { lacks } };
 }
 
-/** Whether a package brings it, so that where nothing may be missing it's a fault that it isn't here. */
+/** Whether a package contains it. If so, its absence is a failure where nothing may be missing. */
 export function isProgram(need: string): boolean {
   return need in programs;
 }
 
 type MissingProgram = Program & { readonly need: Need };
 
-/** The programs that this run needs and this machine lacks, as they are now. */
+/** The programs that this run needs and that are currently not installed. */
 export function missingPrograms(forProofs: boolean): MissingProgram[] {
   return neededPrograms(forProofs).filter(({ need }) => pathOf(need) === null);
 }
 
-/** Those, and the ones that this machine has only something else for. */
+/** Those, and the ones for which only the alternative is installed. */
 export function wantedPrograms(forProofs: boolean): MissingProgram[] {
   return neededPrograms(forProofs).filter(({ need, program = need }) => installed(program) === null);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 type Advice = { readonly name: string; readonly severity: string };
 
-/** What the registry knows against the packages that run, of this severity or worse; `null` where it gives no answer. */
+/** Known vulnerabilities in production dependencies, of this severity or worse; `null` if the registry doesn't answer. */
 export function knownVulnerabilities(level: 'high'): readonly Advice[] | null {
   const { stdout } = spawnSync(
     'npm',

@@ -1,11 +1,11 @@
-/** Where a product under test is reached, and what it takes for its own address. */
+/** The actual address of a product under test, and the address that it is configured with. */
 type Product = { readonly url: string; readonly settings: { readonly publicUrl: string } };
 
-/** One browser: its cookies, and what it was sent to. */
+/** A browser: its cookies, and the addresses that it was sent to. */
 export class OauthBrowser {
   readonly #cookies = new Map<string, string>();
   readonly #product: Product;
-  /** The server that answers next; a load balancer chooses it. */
+  /** The server that answers the next request, as if chosen by a load balancer. */
   server: string;
 
   constructor(product: Product) {
@@ -13,7 +13,7 @@ export class OauthBrowser {
     this.server = product.url;
   }
 
-  /** What it sends along with a call. */
+  /** The headers that it sends with a call. */
   get headers(): Record<string, string> {
     return { cookie: [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ') };
   }
@@ -22,7 +22,7 @@ export class OauthBrowser {
     const { publicUrl } = this.#product.settings;
     const url = new URL(address, publicUrl);
     const own = url.origin === publicUrl;
-    // The jar tells the two sides apart by their names: they share a host, and cookies know no port.
+    // Product and provider share a host, and cookies ignore ports, so the jar distinguishes cookies by name.
     const response = await fetch(own ? `${this.server}${url.pathname}${url.search}` : url, {
       redirect: 'manual',
       headers: this.headers,
@@ -35,7 +35,7 @@ export class OauthBrowser {
     return response;
   }
 
-  /** Follows redirects until the address satisfies the condition; that one is not opened. */
+  /** Follows redirects until an address satisfies the condition; that address is not opened. */
   async until(address: string, isThere: (url: URL) => boolean): Promise<URL> {
     let url = new URL(address, this.#product.settings.publicUrl);
     for (let hops = 0; hops < 15; hops += 1) {

@@ -3,14 +3,14 @@ import { join, relative } from 'node:path';
 import { parseSync, Visitor } from 'vite';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** What a reader sees in the place of a value that is filled in. */
+/** Stands for interpolated values. */
 const FILLED_IN = 'San Bruno';
-/** Of a file of code, only what is handed to these is read by a subscriber. */
+/** In source files, subscribers only read the arguments of these. */
 const TELLS = /^(?:Refusal|unavailable)$/;
 
 type OurText = { readonly file: string; readonly text: string };
 
-/** The texts that subscribers read, from the sources themselves: a new one is found without being named. */
+/** The texts that subscribers read, extracted from the sources, so that new ones are found automatically. */
 export function ourTexts(): OurText[] {
   const wording = [
     'src/portal/wording.ts',

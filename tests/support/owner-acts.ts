@@ -4,7 +4,7 @@ import type { Provider } from '../../src/contract/provider.ts';
 import { ID, PASSWORD } from './moves.ts';
 import { arriveAt, type Wizard } from './wizard.ts';
 
-// A transfer as its owner may find it, and what they do about it.
+// States in which owners may find their transfers, and what they do about them.
 
 export const FINISHED = '2025-11-02T00:00:00Z';
 
@@ -29,7 +29,7 @@ export const withDaily = (status: TransferStatus, next?: string): TransferStatus
   ...status,
   daily: { until: '2025-12-01T00:00:00Z', ...(next === undefined ? {} : { next }) },
 });
-/** What still arrives is brought once a day. */
+/** New mail is transferred once a day. */
 export const DAILY_ON = withDaily(MOVED, '2025-11-03T00:00:00Z');
 
 export const open = (act: Act) => ({ type: 'act.open', act }) as const;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The most octets of memory that this process ever had (`VmHWM`, proc(5)). What `getrusage` says begins with those of the
+ * The peak memory of this process, in octets (`VmHWM`, proc(5)). The value from `getrusage` includes that of the
  * process that started it.
  */
 export function peakMemory(): number {

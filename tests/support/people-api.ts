@@ -4,13 +4,13 @@ import type { ApiAnswer, ApiRequest } from './scripted-api.ts';
 type Fields = Record<string, readonly Record<string, unknown>[]>;
 export type StoredPerson = Fields & { readonly resourceName: string };
 
-/** People API v1 as developers.google.com/people documents it, in memory, for one account. */
+/** The People API v1 as documented at developers.google.com/people, in memory, for one account. */
 export class PeopleApi {
   readonly people = new Map<string, Fields>();
   readonly photos = new Map<string, Buffer>();
   readonly groups = new Map<string, string>([['contactGroups/friends', 'friends']]);
   readonly token: string;
-  /** Smaller than what is asked for, to make pages. */
+  /** The largest page, which may be smaller than requested, to force paging. */
   page = 1_000;
   #next = 1;
 
@@ -95,7 +95,7 @@ export class PeopleApi {
     return ok({ createdPeople });
   }
 
-  /** Replaces the fields of the mask, if nobody has changed the person since it was read. */
+  /** Replaces the fields in the mask, unless the person has changed since it was read. */
   #update(name: string, mask: readonly string[], body: Fields & { readonly etag?: unknown }): ApiAnswer {
     const before = this.people.get(name) ?? {};
     if (String(body.etag) !== etagOf(before)) return error(400, 'FAILED_PRECONDITION');
@@ -127,7 +127,7 @@ function etagOf(fields: Fields): string {
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex').slice(0, 16);
 }
 
-/** Singletons are single, and an address has an @. */
+/** Whether singleton fields have one value at most, and addresses have an @. */
 function isValid(person: Fields): boolean {
   const single = ['names', 'biographies', 'birthdays', 'genders'].every((field) => (person[field] ?? []).length <= 1);
   return single && (person['emailAddresses'] ?? []).every(({ value }) => String(value).includes('@'));

@@ -21,7 +21,7 @@ const build = (settings: Environment) =>
 export type PortalAlone = AsyncDisposable & { readonly url: string; readonly wire: Wire };
 type Raw = { readonly Bindings: HttpBindings };
 
-/** The built portal with the product's own headers, and nothing behind it: its calls are answered by a script. */
+/** Serves the built portal with the product's own headers, but no server behind it: a script answers its calls. */
 export async function servePortalAlone(environment: Environment = {}): Promise<PortalAlone> {
   const settings = { ...SETTINGS, ...environment };
   const files = await readPortalFiles(await builtPortal(settings));
@@ -49,7 +49,7 @@ export async function servePortalAlone(environment: Environment = {}): Promise<P
   };
 }
 
-/** The folder of the portal as it is built for tests. */
+/** The folder of the portal, built for tests. */
 export async function builtPortal(settings: Environment = SETTINGS): Promise<string> {
   const said = await run(process.execPath, ['--input-type=module', '-e', build(settings)], { cwd: ROOT });
   return said.toString().split('\n').at(-1) ?? '';
@@ -62,7 +62,7 @@ export type Asked = {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
 };
-/** `silence` never answers, `drop` breaks the connection. */
+/** `silence` never answers, `drop` closes the connection. */
 export type Answer =
   | { readonly status?: number; readonly json?: unknown; readonly text?: string; readonly type?: string }
   | 'silence'
@@ -72,9 +72,9 @@ type Script = Answer | ((asked: Asked) => Answer | Promise<Answer>);
 export type Wire = {
   /** Every call, in order. */
   readonly asked: Asked[];
-  /** From now on the calls of this path get this answer. */
+  /** From now on, calls to this path get this answer. */
   readonly answer: (path: string, script: Script) => void;
-  /** All answers are good again, and nothing has been asked. */
+  /** Restores all good answers, and clears `asked`. */
   readonly reset: () => void;
   readonly askedFor: (path: string) => readonly Asked[];
 };
@@ -99,7 +99,7 @@ export const FINISHED_EXPORT = {
   },
 };
 
-/** What a server in good health answers. */
+/** The answers of a healthy server. */
 const GOOD: Readonly<Record<string, Script>> = {
   '/api/validate-token/': OK,
   '/api/capabilities/': ({ body }) => ({ json: capabilitiesOf((body as { email: string }).email) }),
@@ -128,7 +128,7 @@ function capabilitiesOf(email: string) {
   return { allowed_operations: ['emailmigration'], provider: 'other', auth: 'other' };
 }
 
-/** A server's handler that answers each call of the pages by a script, and who holds the script. */
+/** A request handler that answers each of the pages' calls by a script, and the control over that script. */
 function scriptedCalls(): { readonly wire: Wire; readonly handle: (c: Context<Raw>) => Promise<Response> } {
   const asked: Asked[] = [];
   let scripts = new Map(Object.entries(GOOD));
@@ -145,7 +145,7 @@ function scriptedCalls(): { readonly wire: Wire; readonly handle: (c: Context<Ra
     const { socket } = c.env.incoming;
     const url = new URL(c.req.url);
     const script = scripts.get(url.pathname) ?? { status: 404, json: { error: 'GENERAL_ERROR' } };
-    // A browser asks again by itself when a connection that it had used before breaks.
+    // Browsers repeat a request by themselves when a connection that they have used before is closed.
     const isAskedAgain = script === 'drop' && requestsOn(socket) > 1;
     const text = await c.req.text();
     const call = {
@@ -173,7 +173,7 @@ function requestsOn(socket: Socket): number {
   return requests.get(socket) ?? 0;
 }
 
-/** Pages of other hosts that a page goes to, which are shown as there were nothing to them. */
+/** Replaces pages of other hosts with a placeholder. @returns their addresses, as they are visited */
 export async function pagesElsewhere(page: Page): Promise<readonly string[]> {
   const gone: string[] = [];
   await page.route(/^https:/, (route) => {
@@ -192,7 +192,7 @@ const signedIn = {
 const destination = (email: string, provider: string, rest: object = { tokenId: TRANSFER_ID }) =>
   JSON.stringify({ email, provider, ...rest });
 
-/** What stands in session storage at a point of the way, under the keys of `portal.md` §3. */
+/** The contents of session storage at points of the journey, under the keys of `portal.md` §3. */
 export const SESSIONS = {
   nobody: {},
   signedIn,
@@ -220,9 +220,9 @@ export const SESSIONS = {
 } as const;
 export type SessionName = keyof typeof SESSIONS;
 
-/** Opens an address as a visitor who has this behind them. */
+/** Opens an address as a visitor with this session. */
 export async function enter(page: Page, url: string, path: string, session: SessionName = 'nobody'): Promise<void> {
-  // A page of the same origin without the portal, which would write its own session over this one.
+  // A page of the same origin without the portal, which would overwrite this session with its own.
   const nothing = `${url}/nothing.txt`;
   if (page.url() !== nothing) await page.goto(nothing);
   await page.evaluate((values: Record<string, string>) => {

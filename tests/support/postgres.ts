@@ -17,27 +17,27 @@ const INITDB = installed('initdb');
 const POSTGRES = installed('postgres');
 export const POSTGRESQL = INITDB === null ? null : POSTGRES;
 
-/** Each test's database is three hundred new files, which a disk is slow to make and to remove; in octets. */
+/** Each test's database consists of three hundred new files, which are slow to create and remove on a disk. */
 const IN_MEMORY = '/dev/shm';
 const ROOM = 4 * 1024 ** 3;
 
-/** Loses what it was told last when its machine dies, which no test's machine does. */
+/** Faster, but loses the latest commits if the machine crashes, which doesn't matter in tests. */
 const UNSAFE = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=400'];
 
 export type Postgres = AsyncDisposable & {
-  /** Of its superuser, at the database `postgres`. */
+  /** The superuser's, for the database `postgres`. */
   readonly url: string;
-  /** A new, empty database. */
+  /** Creates a new, empty database. @returns its address */
   create(): Promise<string>;
-  /** Stops it as a crash does (immediate shutdown). */
+  /** Stops it as in a crash (immediate shutdown). */
   crash(): Promise<void>;
-  /** Starts it again after a crash, at the same port. */
+  /** Restarts it after a crash, at the same port. */
   recover(): Promise<void>;
 };
 
 type Given = { readonly settings?: readonly string[]; readonly above?: string };
 
-/** A PostgreSQL of our own, without root's rights, in a temporary folder (within `above`) and on a port of its own. */
+/** Starts an unprivileged PostgreSQL in a temporary folder (within `above`), on a port of its own. */
 export async function startPostgres({ settings = [], above = tmpdir() }: Given = {}): Promise<Postgres> {
   if (INITDB === null || POSTGRES === null) throw new Error('PostgreSQL is not installed.');
   const folder = await mkdtemp(join(above, 'postgres-'));
@@ -101,7 +101,7 @@ export async function startPostgres({ settings = [], above = tmpdir() }: Given =
   };
 }
 
-/** One that all files of a run share, each with databases of its own. */
+/** Starts the one that all test files of a run share, each with its own databases. */
 export async function startSharedPostgres(): Promise<Postgres> {
   return startPostgres({ settings: UNSAFE, above: (await hasRoom(IN_MEMORY)) ? IN_MEMORY : tmpdir() });
 }

@@ -9,7 +9,7 @@ import { freePort } from './free-port.ts';
 import { startFlags } from './start-command.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** A build of the portal included, on a loaded machine. */
+/** Enough for a start that includes a build of the portal, on a loaded machine. */
 const START_WITHIN_MS = 120_000;
 
 export type Product = AsyncDisposable & {
@@ -17,11 +17,11 @@ export type Product = AsyncDisposable & {
   readonly sandboxUrl: string;
   readonly subscribers: readonly { readonly email: string; readonly password: string }[];
   readonly folder: string;
-  /** Where the sandbox's servers listen, by name, such as `mail legacy`. */
+  /** The ports of the sandbox's servers, by name, such as `mail legacy`. */
   ports(): Promise<Readonly<Record<string, number>>>;
-  /** All that it has printed so far, on both streams. */
+  /** Everything that it has printed so far, on both streams. */
   output(): string;
-  /** `kill -9`, as a machine that loses its power would. */
+  /** Kills it with `kill -9`, as in a power cut. */
   kill(): Promise<void>;
   stop(): Promise<number | null>;
 };
@@ -32,7 +32,7 @@ export type Run = {
   readonly ended: Promise<number | null>;
 };
 
-/** Runs `npm start`'s program in a folder, with these settings and nothing of the tests' own environment. */
+/** Runs `npm start`'s program in a folder, with these settings and nothing from the tests' environment. */
 export function runProduct(environment: Readonly<Record<string, string>>, folder = ROOT): Run {
   const child = spawn(process.execPath, [...startFlags(), join(ROOT, 'src/main.ts')], {
     cwd: folder,
@@ -49,7 +49,7 @@ function ofTheTests(...names: readonly string[]): Readonly<Record<string, string
   return Object.fromEntries(names.map((name) => [name, process.env[name]]));
 }
 
-/** Pages elsewhere that the portal's build links to; fixed, so that one build serves every start. */
+/** External pages that the portal links to; fixed, so that one build does for every start. */
 export const PAGES = {
   FAQ_URL: 'https://help.sanbrunocable.example/faq',
   PRIVACY_URL: 'https://www.sanbrunocable.example/privacy',
@@ -57,7 +57,7 @@ export const PAGES = {
   DESTINATION_MAIL_URL: 'https://mail.yahoo.example/',
 };
 
-/** Starts the whole product on its embedded defaults, with the sandbox, in a data folder of its own unless one is given. A folder that is given may be empty, as on a first start. */
+/** Starts the whole product with its embedded defaults and the sandbox. `DATA_DIR` defaults to a folder of its own with a fresh database. */
 export async function startProduct(environment: Readonly<Record<string, string>> = {}): Promise<Product> {
   if (environment['DATA_DIR'] !== undefined) return startIn(environment['DATA_DIR'], environment);
   const folder = await mkdtemp(join(tmpdir(), 'product-'));
@@ -65,7 +65,7 @@ export async function startProduct(environment: Readonly<Record<string, string>>
   return startIn(folder, environment, () => rm(folder, { recursive: true, force: true }));
 }
 
-/** As {@link startProduct}, on the PostgreSQL of the tests where this machine has one: that asks less of the processor. */
+/** Like {@link startProduct}, but on the tests' PostgreSQL if there is one, which takes less processor time. */
 export async function startProductOnPostgres(environment: Readonly<Record<string, string>> = {}): Promise<Product> {
   const database = await createSharedDatabase();
   if (database === null) return startProduct(environment);
@@ -120,9 +120,9 @@ async function said(child: ChildProcess, output: () => string, line: RegExp): Pr
     const found = line.exec(output())?.[1];
     if (found !== undefined) resolve(found);
   };
-  const late = setTimeout(() => reject(new Error(`It did not start in time:\n${output()}`)), START_WITHIN_MS);
+  const late = setTimeout(() => reject(new Error(`The product did not start in time:\n${output()}`)), START_WITHIN_MS);
   child.stdout?.on('data', look);
-  child.once('exit', () => reject(new Error(`It ended at its start:\n${output()}`)));
+  child.once('exit', () => reject(new Error(`The product exited during its start:\n${output()}`)));
   try {
     return await promise;
   } finally {

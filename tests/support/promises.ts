@@ -22,7 +22,7 @@ const BETWEEN_PAGES: readonly unknown[] = [
   'signingOut',
 ];
 
-/** Holds every step of one visitor against what the portal promises of all of them. `places` were held already. */
+/** Checks every step of a visitor against what the portal promises for all of them. `places` have already been checked. */
 export function promisesTo(places: Set<string>) {
   return (visitor: Visitor) => {
     let transfers = 0;
@@ -53,12 +53,12 @@ export function promisesTo(places: Set<string>) {
         transfers = starts.length;
       }
 
-      // A message clears by itself, and is held while it is looked at
+      // A message disappears by itself, and stays while it is looked at
       const bannerBefore = bannerOf(before);
       const banner = bannerOf(after);
       const refused = after._nodes.some(({ key, parent }) => key === 'refused' && parent?.key !== 'banner');
       expect(after.context.message !== null).toBe(banner === 'shown' || banner === 'held' || refused);
-      // Within the longest wait a message clears, and what the wait ends in says the same once more.
+      // The old message disappears during the longest wait, and the timeout then shows the same one again.
       const saidAnew = move.kind === 'wait' && move.delay === 'answer limit';
       if (
         banner === 'shown' &&
@@ -80,7 +80,7 @@ function leadsHomeAndToSupport(snapshot: WizardSnapshot): void {
   expect(next({ type: 'support.visit' }).matches('support')).toBe(true);
 }
 
-/** There is a page to see, or the visitor is on the way to one; what is busy ends by itself or by leaving. */
+/** The visitor sees a page or is on the way to one; busy states end by themselves or by leaving. */
 function goesOn(visitor: Visitor, snapshot: WizardSnapshot): void {
   const { value } = snapshot;
   if (pageOf(snapshot) === null)
@@ -99,19 +99,19 @@ function tellsNoSecret(snapshot: WizardSnapshot, left: readonly string[]): void 
   for (const secret of [PASSWORD, TOKEN, BEARER]) expect(text).not.toContain(secret);
 }
 
-/** Back, Forward, an address and a reload keep what was said, unless they lead Home. */
+/** Back, Forward, visits and reloads keep the visitor's answers, unless they lead Home. */
 function keepsAnswers(type: string, before: WizardSnapshot, after: WizardSnapshot): void {
   if (after.matches('home')) return;
   const [was, is] = [sessionOf(before.context), sessionOf(after.context)];
   if (type === 'reload') expect(is).toEqual(was);
   if (type !== 'page.back' && !type.endsWith('.visit')) return;
   const { destination: _, emailHash: __, allowContactsMigration: ___, awaitedConsent: ____, ...said } = was;
-  // A sign-in for a transfer is awaited until its return, or until the visitor is back by another way.
+  // A sign-in for a transfer is awaited until it returns, or until the visitor comes back by another way.
   const { emailExportType, contactsExportType, awaitedConsent: _____, ...rest } = was;
-  // The recommended formats take the place of none.
+  // If no formats were chosen, the recommended ones are filled in.
   const formats = { ...(emailExportType && { emailExportType }), ...(contactsExportType && { contactsExportType }) };
   expect(is).toMatchObject(type.startsWith('oauth-callback') ? said : { ...rest, ...formats });
-  // The form for support names the transfer and the address that the visitor comes with.
+  // The support form is filled in with the transfer and the address that the visitor comes with.
   const { legacyEmail, supportId } = (type === 'support.visit' ? after : before).context.typed;
   expect(after.context.typed).toEqual({ ...before.context.typed, legacyEmail, supportId });
 }

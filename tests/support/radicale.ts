@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
 import { installed } from './installed.ts';
 
-/** The program of Debian's package radicale, or `null`: then tests on it are skipped by its name. */
+/** The program from Debian's package radicale, or `null`; tests that need it are then skipped. */
 export const RADICALE = installed('radicale');
 
 const START_TRIES = 100;
@@ -15,10 +15,10 @@ const START_TRIES = 100;
 export type Radicale = AsyncDisposable & {
   /** The server's root, such as `http://127.0.0.1:12345/`. */
   readonly url: string;
-  /** Makes an address book for a user of the server; its address. */
+  /** Creates an address book for a user of the server. @returns its address */
   makeBook(user: string, book: string): Promise<string>;
   put(bookUrl: string, user: string, name: string, card: string): Promise<void>;
-  /** The texts of the cards that the server holds in a book, as they lie on its disk. */
+  /** The cards of a book, as the server has stored them on its disk. */
   cards(user: string, book: string): Promise<string[]>;
 };
 

@@ -1,6 +1,6 @@
 export type Random = <Item>(items: readonly Item[]) => Item;
 
-/** Repeatable fractions from 0 up to 1 (mulberry32). */
+/** Repeatable pseudorandom numbers from 0 up to, but not including, 1 (mulberry32). */
 export function fractionsOf(seed: number): () => number {
   let state = seed;
   return () => {

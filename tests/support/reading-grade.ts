@@ -1,5 +1,5 @@
 /**
- * The Flesch-Kincaid grade: the years of school that a text asks for.
+ * The Flesch-Kincaid grade: the years of schooling that a text requires.
  * https://apps.dtic.mil/sti/citations/ADA006655
  */
 export function readingGrade(text: string): number {
@@ -13,10 +13,10 @@ export function wordCount(text: string): number {
   return text.match(/[\p{L}\p{N}][\p{L}\p{N}'’]*/gu)?.length ?? 0;
 }
 
-/** An `e`, `es` or `ed` at the end that is not heard: of `safe`, `files`, `copied`; not of `table`, `pages`, `started`. */
+/** A silent `e`, `es` or `ed` at the end, as in `safe`, `files` and `copied`, but not in `table`, `pages` or `started`. */
 const SILENT = /(?:(?<=[^aeiouy][^aeiouyl]|[aeiouy][^aeiouy])e|(?<=[^aeiouycghsxz])es|(?<=[^aeioutd])ed)$/;
 
-/** Groups of vowels that are heard. */
+/** Counts groups of vowels that are pronounced. */
 export function syllablesOf(word: string): number {
   const spoken = word.toLowerCase().replaceAll(/['’]/g, '').replace(SILENT, '');
   return Math.max(1, spoken.match(/[aeiouy]+/g)?.length ?? 0);

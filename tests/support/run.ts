@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 
-/** Runs a program to its end and answers what it wrote to its standard output. @throws when it ends with another code than 0 */
+/** Runs a program and returns its standard output. @throws if its exit code isn't 0 */
 export function run(program: string, parameters: readonly string[], options: { cwd?: string } = {}): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   execFile(

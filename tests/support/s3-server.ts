@@ -9,14 +9,14 @@ import { freePort } from './free-port.ts';
 
 export type S3Server = AsyncDisposable & {
   readonly port: number;
-  /** What `EXPORTS_URL` says for a bucket of it. */
+  /** The `EXPORTS_URL` of its bucket. */
   readonly url: string;
   /** The keys of all objects. */
   keys(): Promise<string[]>;
 };
 
 const LOOK_TRIES = 200;
-/** The only keys that s3rver takes. */
+/** The only credentials that s3rver accepts. */
 export const S3_KEYS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
 
 /** An S3-compatible server (s3rver) in a process of its own, with one bucket. */

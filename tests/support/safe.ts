@@ -3,7 +3,7 @@ import { openFolderSafe, openSharedSafe, type Safe } from '../../src/server/stor
 import type { Vault } from '../../src/server/store/vault.ts';
 import type { TestAddress } from './fresh-database.ts';
 
-/** The safe as the product's start opens it: with keys beside an embedded database that lies on the disk. */
+/** The safe as the product opens it at its start: for an embedded database on disk, with keys next to it. */
 export async function safeFor(address: TestAddress, vault: Vault): Promise<Safe> {
   return typeof address === 'object' && 'folder' in address
     ? openFolderSafe(vault, join(address.folder, '../keys'))

@@ -12,7 +12,7 @@ export const SCOPES: Record<OauthProvider, readonly [mail: string, contacts: str
   aol: ['mail-w', 'sdct-w'],
 };
 
-/** The product's client at a provider's sign-in. */
+/** The product's OAuth client at a provider. */
 export async function clientOf(sandbox: Sandbox, provider: OauthProvider) {
   const { issuer, client: credentials } = readSettings(sandbox.environment).providers[provider];
   if (credentials === undefined) throw new Error('There is no client.');
@@ -21,7 +21,7 @@ export async function clientOf(sandbox: Sandbox, provider: OauthProvider) {
   });
 }
 
-/** `refuses` is a scope whose tick is taken away. */
+/** `refuses` is a scope that the person unticks. */
 export type Person = {
   readonly email: string;
   readonly password: string;
@@ -29,7 +29,7 @@ export type Person = {
   readonly cancels?: 'login' | 'consent';
 };
 
-/** A browser with a person before it: signs in, consents, and ends where the product would be called back. */
+/** A person at a browser, who signs in and consents, up to the redirect back to the product. */
 export async function browse(begin: URL, person: Person): Promise<{ back: URL; pages: string[] }> {
   const jar = new Map<string, string>();
   const pages: string[] = [];
@@ -70,10 +70,10 @@ export async function browse(begin: URL, person: Person): Promise<{ back: URL; p
           ],
     );
   }
-  throw new Error(`It goes round in circles at ${url.href}`);
+  throw new Error(`The redirects don't end at ${url.href}`);
 }
 
-/** The whole sign-in at a provider of a sandbox that was started with `PUBLIC_URL`: its tokens, and the pages that came. */
+/** Signs in at a provider of a sandbox that was started with `PUBLIC_URL`. @returns the tokens, and the pages shown */
 export async function signInAt(
   sandbox: Sandbox,
   provider: OauthProvider,

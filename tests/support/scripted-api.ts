@@ -11,23 +11,23 @@ export type ApiRequest = {
 export type ApiAnswer = {
   readonly status: number;
   readonly json?: unknown;
-  /** Sent as it is, in place of `json`. */
+  /** Sent verbatim in place of `json`. */
   readonly text?: string;
   readonly headers?: Record<string, string>;
 };
 
-/** `null`: not this request. */
+/** Returns `null` if it doesn't apply to the request. */
 export type Fault = (request: ApiRequest) => ApiAnswer | 'drop' | 'hang' | null;
 
 export type ScriptedApi = AsyncDisposable & {
   readonly url: string;
-  /** Everything that was asked, in order. */
+  /** All requests, in order. */
   readonly requests: ApiRequest[];
-  /** The next requests get these answers; `drop` closes the connection after the request was carried out, `hang` never answers. */
+  /** Used for the next requests. `drop` closes the connection after carrying out the request, `hang` never answers. */
   readonly faults: Fault[];
 };
 
-/** A real HTTP server on a random port that answers as a provider's documentation says, and fails when told to. */
+/** A real HTTP server on a random port that answers as a provider's documentation says, and fails on demand. */
 export async function startApi(answer: (request: ApiRequest) => ApiAnswer): Promise<ScriptedApi> {
   const requests: ApiRequest[] = [];
   const faults: ScriptedApi['faults'] = [];
@@ -74,7 +74,7 @@ export async function startApi(answer: (request: ApiRequest) => ApiAnswer): Prom
   };
 }
 
-/** As many faults for requests whose path ends so. */
+/** `times` faults for requests whose path ends with `end`. */
 export function faultsAt(end: string, answer: ApiAnswer | 'drop' | 'hang', times = 1): Fault[] {
   return Array.from(
     { length: times },

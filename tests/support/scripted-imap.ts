@@ -3,7 +3,7 @@ import type { Clock, Dial } from '../../src/server/mail/imap/wire.ts';
 import { openSession, type SessionOptions } from '../../src/server/mail/imap/wire/session.ts';
 import type { ImapConnection } from '../../src/server/mail/imap/wire/imap-connection.ts';
 
-/** Time that passes only when a test says so. */
+/** A clock that only advances when the test says so. */
 export type ManualClock = Clock & { pass(milliseconds: number): void };
 
 export function manualClock(): ManualClock {
@@ -31,19 +31,19 @@ export function manualClock(): ManualClock {
   };
 }
 
-/** What a scripted server can do in answer to a line. `tag` is the line's first word. */
+/** What a scripted server can do in response to a line. `tag` is the line's first word. */
 export type Stage = {
   readonly tag: string;
-  /** Sends lines, each with its end, or octets as they are. */
+  /** Sends lines, adding their line breaks, or octets verbatim. */
   readonly say: (...lines: (string | Buffer)[]) => void;
   readonly hangUp: () => void;
 };
-/** Given each line without its end; what it leaves alone (`false`) is answered as any server would. */
+/** Handles each line, without its line break. If it returns `false`, the line gets the usual answer. */
 export type Script = (line: string, stage: Stage) => void | false;
 
 export type Scripted = { readonly dial: Dial; readonly clock: ManualClock; readonly lines: string[] };
 
-/** A server in memory, which says what a test wants. Literals of clients come as lines. */
+/** An in-memory server that says what a test wants. Clients' literals arrive as lines. */
 export function scriptedServer(
   script: Script,
   {

@@ -6,7 +6,7 @@ import { partsOf } from './transitions.ts';
 import type { Visitor } from './visitor.ts';
 import { anyMove, optionsAt, pickerOf, VISIT_OPTIONS } from './walk.ts';
 
-/** Active states, what guards look at, and the shortest known way there. */
+/** A place: its active states, and the shortest known way there. */
 type Place = {
   readonly session: Session;
   readonly nodes: ReadonlySet<string>;
@@ -17,13 +17,14 @@ type Place = {
 const MOVES_FROM_A_PLACE = 10;
 const LONGEST = 40;
 const HALF = [true, false] as const;
-/** How many places are drawn, for the best among them. */
+/** How many places are drawn at random, of which the best is chosen. */
 const DRAWN = 5;
 
 /**
- * Looks for every transition in `all` until none `isOpen`, each being in `taken`, or `budget` moves are made: after every address with every
- * session, goes back to places that were reached, where a missing transition begins or a little ahead, and explores from
- * there (Ecoffet et al., "First return, then explore", 2021). Answers the number of moves made.
+ * Searches for every transition in `all` until none `isOpen` (by default: is missing from `taken`), or `budget` moves
+ * have been made. After trying every address with every session, it returns to known places where a missing transition
+ * starts, or shortly before, and explores from there (Ecoffet et al., "First return, then explore", 2021).
+ * @returns the number of moves made
  */
 export async function search(
   random: Random,
@@ -49,7 +50,7 @@ export async function search(
   for (;;) {
     const missing = transitions.filter(({ name }) => isOpen(name));
     if (missing.length === 0 || made >= budget) return made;
-    // The goal is a missing transition; the way begins where it does, or by turns ever farther ahead of it.
+    // The goal is a missing transition. The way starts where it does, or a random number of transitions before.
     const goal = random(missing);
     const wanted = new Set(missing.map(({ choice }) => choice));
     let { node } = goal;
@@ -80,7 +81,7 @@ export async function search(
   }
 }
 
-/** Every place that was reached, to be found again by the states that are active there. */
+/** Every place reached so far, to be looked up by the states that are active there. */
 function mapOf(random: Random) {
   const sessions = Object.values(SESSIONS);
   const places = new Map<string, Place>();
@@ -107,7 +108,7 @@ function mapOf(random: Random) {
 
   return {
     anywhere: () => choose(bySession.get(random(sessions)) ?? []),
-    /** A place where `node` is active, and by turns every other state that was ever active beside it. */
+    /** A place where `node` is active, together with a random state that was ever active beside it. */
     near(node: string): Place {
       const beside = together.get(node);
       if (beside === undefined) return this.anywhere();
@@ -125,7 +126,7 @@ function mapOf(random: Random) {
   };
 }
 
-/** Near places come before far ones, but none is chosen again and again. */
+/** Prefers near places, without choosing the same ones again and again. */
 function costOf({ chosen, moves }: Place): number {
   return chosen * MOVES_FROM_A_PLACE + moves.length;
 }

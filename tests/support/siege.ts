@@ -6,25 +6,25 @@ import { openVault } from '../../src/server/store/vault.ts';
 import { FRESH, openTestDatabase } from './fresh-database.ts';
 
 const MINUTE_MS = 60_000;
-/** What each of them has of the reserve, and how many besides try what is shared, each minute. */
+/** Each site's share of the reserve; and how many sites try the shared allowance, each minute. */
 const TURNS = 3;
 const EAGER = 2;
 
 type Siege = {
-  /** IPv4 addresses that guess, each as often as it is let, with as many processors as they like. */
+  /** How many IPv4 addresses guess, each as often as it is allowed, with unlimited computing power. */
   readonly sites: number;
   readonly minutes: number;
-  /** How many sites begin in a minute. */
+  /** How many sites join per minute. */
   readonly joining: number;
-  /** The minutes at which an owner comes who has never been there, from a network that nobody else uses. */
+  /** The minutes at which a first-time owner comes, from a network that nobody else uses. */
   readonly owners: readonly number[];
 };
 
 type Visitor = { readonly client: string; readonly browser: string };
 
 /**
- * A mailbox under attack, on a simulated clock and a database of its own. Work counts as done when it is asked for: the
- * guessers have the processors.
+ * A mailbox under attack, on a simulated clock and a database of its own. Work counts as done as soon as it is
+ * demanded, because the attackers have unlimited computing power.
  */
 export async function besiege({ sites, minutes, joining, owners }: Siege) {
   await using database = await openTestDatabase(FRESH);
@@ -43,7 +43,7 @@ export async function besiege({ sites, minutes, joining, owners }: Siege) {
   };
   const signInLimits = openSignInLimits({ database, vault, limits, work, now });
 
-  /** @returns the refusal, or `null` when the password was tried */
+  /** @returns the refusal, or `null` if the password was tried */
   async function attempt({ client, browser }: Visitor, outcome: Outcome, isWorked: boolean): Promise<Refusal | null> {
     const signIn = { mailbox: 'ann@sanbruno.example', host: 'imap.sanbruno.example', hostIsNamed: false, call: '/' };
     const solution = isWorked ? { solution: 'done' } : {};
@@ -57,7 +57,7 @@ export async function besiege({ sites, minutes, joining, owners }: Siege) {
     }
   }
 
-  /** As the portal does it: the work is done when it is asked for. @returns how much of it, or `null` when kept out */
+  /** Signs in like the portal, doing the work if it is demanded. @returns how often, or `null` if refused */
   async function come(visitor: Visitor, outcome: Outcome): Promise<number | null> {
     const refusal = await attempt(visitor, outcome, false);
     if (refusal === null) return 0;
@@ -85,7 +85,7 @@ export async function besiege({ sites, minutes, joining, owners }: Siege) {
     }
     if (owners.includes(minute)) {
       const owner = { client: `203.0.${minute % 256}.${arrivals.length % 256}`, browser: `owner ${minute}` };
-      // Mistyped twice, and then right.
+      // Mistypes the password twice, and then gets it right.
       const work = [await come(owner, 'wrong'), await come(owner, 'wrong'), await come(owner, 'right')];
       arrivals.push({ minute, work });
     }
@@ -94,7 +94,7 @@ export async function besiege({ sites, minutes, joining, owners }: Siege) {
   return { guesses, arrivals, dearest: Math.max(PRICE.least, ...prices) };
 }
 
-/** The most guesses in any hour. */
+/** The largest number of guesses in any hour. */
 export function busiestHour(guesses: readonly number[]): number {
   let first = 0;
   return guesses.reduce((most, time, at) => {

@@ -5,17 +5,17 @@ import type { OauthProvider } from '../../src/contract/provider.ts';
 
 export const CLIENT = { id: 'portal', secret: 'client-secret-canary-4711' } as const;
 
-/** What the person at the browser does at this provider. */
+/** Who the person at the browser is, and what they do at this provider. */
 export type Person = {
   email: string;
-  /** Tells accounts apart that have had the same address. */
+  /** Distinguishes accounts that have had the same address. */
   account: string;
   emailVerified: boolean;
-  /** In place of `email_verified`: what Microsoft says of a person, by the scope `profile`. */
+  /** Microsoft's claims about a person, for the scope `profile`, in place of `email_verified`. */
   microsoft: Readonly<Record<string, unknown>> | null;
-  /** Scopes that the person takes the tick away from. */
+  /** Scopes that the person unticks. */
   refusesScopes: string[];
-  /** Presses "cancel". */
+  /** Whether the person cancels the sign-in. */
   cancels: boolean;
 };
 
@@ -23,16 +23,16 @@ export type Person = {
 export type SignInServer = AsyncDisposable & {
   readonly issuer: string;
   readonly person: Person;
-  /** Requests at the token endpoint, by their body. */
+  /** The bodies of requests to the token endpoint. */
   readonly tokenRequests: URLSearchParams[];
-  /** Every access token that it gave out, the newest last. */
+  /** All access tokens that it has issued, newest last. */
   readonly accessTokens: readonly string[];
   readonly revocations: URLSearchParams[];
   /** Whether the provider answers its token endpoint; `false` makes it hang up. */
   answersTokens: boolean;
-  /** The token endpoint answers after it. */
+  /** The token endpoint waits for this before it answers. */
   heldUntil: Promise<unknown>;
-  /** Ends every grant, so that refresh tokens are refused. */
+  /** Revokes all grants, so that refresh tokens are refused. */
   withdrawConsent(): void;
 };
 
@@ -40,7 +40,7 @@ type Options = {
   readonly provider: OauthProvider;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
-  /** Seconds that an access token lasts. */
+  /** The lifetime of access tokens, in seconds. */
   readonly tokenLife?: number;
 };
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { installed } from './installed.ts';
 import { run } from './run.ts';
 
-/** Whether this process may mount a disk of its own: root may, but for one in a container without that right. */
+/** Whether this process may mount a disk: root may, except in a container without that privilege. */
 export function mayMount(): boolean {
   if (installed('mount') === null || installed('fallocate') === null) return false;
   const folder = mkdtempSync(join(tmpdir(), 'try-mount-'));
@@ -18,7 +18,7 @@ export function mayMount(): boolean {
 
 export type SmallDisk = AsyncDisposable & {
   readonly root: string;
-  /** Lets something else take room on it. */
+  /** Uses up space on it with another file. */
   fill(name: string, octets: number): Promise<void>;
   resize(megabytes: number): Promise<void>;
 };
@@ -35,7 +35,7 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk> {
       await run('mount', ['-o', `remount,size=${size}m`, root]);
     },
     [Symbol.asyncDispose]: async () => {
-      // Whoever still looks at it doesn't keep it.
+      // Lazily, so that processes that still use it don't prevent it.
       await run('umount', ['-l', root]);
       await rm(root, { recursive: true, force: true });
     },

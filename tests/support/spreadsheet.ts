@@ -4,14 +4,14 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { run } from './run.ts';
 
-/** `type` is OpenDocument's: `string`, `float`, `date`… A cell that runs has a formula. */
+/** `type` is OpenDocument's: `string`, `float`, `date`… A cell that would be executed has a formula. */
 export type SheetCell = { readonly text: string; readonly type: string; readonly formula: string };
 
-/** Comma, double quote, UTF-8, from the first row on; then 400 columns taken as text. */
+/** LibreOffice's CSV filter: comma, double quote, UTF-8, from the first row on. As text, with 400 text columns. */
 const AS_IT_IS = 'CSV:44,34,76,1';
 const ALL_TEXT = `${AS_IT_IS},${Array.from({ length: 400 }, (_, at) => `${at + 1}/2`).join('/')}`;
 
-/** Reads a flat OpenDocument sheet; written from its specification, part 3 (paragraphs, spaces, tabs, repeated cells). */
+/** Reads a flat OpenDocument sheet, following part 3 of the specification (paragraphs, spaces, tabs, repeated cells). */
 const READER = `
 import json, sys, xml.etree.ElementTree as tree
 ns = lambda name: '{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}' % name
@@ -30,7 +30,7 @@ def cells(row):
 rows = [list(cells(row)) for row in tree.parse(sys.argv[1]).getroot().iter(table + 'table-row')]
 print(json.dumps([row for row in rows if any(cell['text'] for cell in row)]))`;
 
-/** The rows of CSV files as LibreOffice shows them, `as it is` by a double click, or with every column imported as text. */
+/** The rows of CSV files as LibreOffice shows them: `as it is`, as after a double click, or with all columns imported as text. */
 export async function openedInLibreOffice(
   files: readonly string[],
   columns: 'as it is' | 'all text',

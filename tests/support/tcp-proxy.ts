@@ -5,26 +5,26 @@ export type Direction = 'to server' | 'to client';
 
 export type TcpProxy = AsyncDisposable & {
   readonly port: number;
-  /** Octets that came through so far, on all connections together. */
+  /** Octets that have passed so far, on all connections together. */
   readonly passed: Readonly<Record<Direction, number>>;
-  /** Connections that were reset. */
+  /** How many connections have been reset. */
   readonly resets: number;
-  /** Lets so many octets more pass in one direction, then resets the connection that they came through, once. */
+  /** After `octets` more have passed in one direction, resets the connection that the last one came through, once. */
   resetAfter(direction: Direction, octets: number): void;
-  /** Resets all connections that stand now. */
+  /** Resets all current connections. */
   resetAll(): void;
-  /** From now on nothing comes through on the connections that stand now, and nobody is told. */
+  /** From now on, silently drops everything on the current connections. */
   holdAll(): void;
 };
 
 type Options = {
-  /** What goes on in place of a part that came. A connection's parts wait for one another. */
+  /** Replaces a part that has arrived. A connection's parts are processed one after another. */
   readonly change?: (direction: Direction, part: Buffer) => Buffer | Promise<Buffer>;
-  /** Before a connection reaches the server; `false` refuses it. */
+  /** Called before a connection reaches the server; `false` refuses it. */
   readonly before?: () => Promise<boolean | void>;
 };
 
-/** Stands between a client and a server of this machine, and breaks what is asked of it (RST, not FIN). */
+/** A proxy in front of a local server that breaks connections on demand (with RST, not FIN). */
 export async function startTcpProxy(to: number, { change, before }: Options = {}): Promise<TcpProxy> {
   const passed: Record<Direction, number> = { 'to server': 0, 'to client': 0 };
   const links = new Set<readonly [Socket, Socket]>();
@@ -74,7 +74,7 @@ export async function startTcpProxy(to: number, { change, before }: Options = {}
           links.delete(link);
           dead.delete(link);
         });
-      // A connection that breaks is what the proxy is for.
+      // Broken connections are what the proxy is for.
       await Promise.allSettled([pass(link, 'to server'), pass(link, 'to client')]);
       for (const end of link) end.destroy();
     })();

@@ -9,12 +9,12 @@ let tested: { readonly machine: Machine; readonly inspect?: Watch; readonly mayF
   mayFail: false,
 };
 
-/** The machine that the scenarios run: the product's, unless the mutation check has put another in its place. */
+/** The machine that the scenarios run: the product's, unless the mutation check has replaced it. */
 export function testedMachine() {
   return tested;
 }
 
-/** Runs scenarios on a mutant, whose errors are its own affair, or on the product's machine with somebody watching. */
+/** Runs scenarios on a mutant, ignoring the errors it throws, or on the product's machine with an observer. */
 export async function testInstead<Outcome>(
   machine: Machine,
   run: () => Promise<Outcome>,

@@ -15,11 +15,11 @@ const LOOK_EVERY_MS = 100;
 
 type Answer = {
   readonly error?: string;
-  /** The messages of each, in base64. */
+  /** The messages of each folder, in base64. */
   readonly folders?: Readonly<Record<string, readonly string[]>>;
 };
 
-/** One account, "Local Folders", and nothing that asks or calls home. */
+/** One account, "Local Folders", with no prompts and no telemetry. */
 const PREFERENCES = {
   'mail.accountmanager.accounts': 'account1',
   'mail.accountmanager.localfoldersserver': 'server1',
@@ -40,7 +40,7 @@ const PREFERENCES = {
   'network.captive-portal-service.enabled': false,
 };
 
-/** Builds the index of each folder, as opening it does, and reads all its messages from the mbox. */
+/** Builds the index of each folder, as opening it would, and reads all of its messages from the mbox. */
 const READ_ALL = `
 const done = arguments[arguments.length - 1];
 (async () => {
@@ -61,8 +61,8 @@ const done = arguments[arguments.length - 1];
 })().then(done, (error) => done({ error: String(error) }));`;
 
 /**
- * Opens mbox files, by the names given, as the local folders of a new profile.
- * @returns the messages of each, as Thunderbird hands them out: without the `From_` line, quoted lines as they were
+ * Opens mbox files as the local folders of a new profile, under the given names.
+ * @returns the messages of each, as Thunderbird returns them: without the `From_` line, with quoted lines unchanged
  */
 export async function openedInThunderbird(files: ReadonlyMap<string, string>): Promise<Map<string, Buffer[]>> {
   if (THUNDERBIRD === null) throw new Error('Thunderbird is not installed.');
@@ -79,7 +79,7 @@ export async function openedInThunderbird(files: ReadonlyMap<string, string>): P
   const child = spawn(
     THUNDERBIRD,
     ['--headless', '--no-remote', '--profile', profile, '--marionette', '--remote-allow-system-access'],
-    // Debian's is a script that starts the program: as a group of their own they end together.
+    // Debian's is a script that starts the program: in a process group of their own, they end together.
     { stdio: 'ignore', env: { ...process.env, HOME: profile }, detached: true },
   );
   const ended = once(child, 'exit');
@@ -112,7 +112,7 @@ async function reached(port: number, isOver: () => boolean): Promise<Socket> {
   throw new Error('Thunderbird did not start.');
 }
 
-/** Runs the script by Marionette, whose messages are `length:json`; the first one is a greeting. */
+/** Runs the script over Marionette, whose messages are `length:json`; the first one is a greeting. */
 async function inThunderbird(socket: Socket): Promise<unknown> {
   const answers = answersOf(socket);
   const next = async () => (await answers.next()).value as [number, number, { message: string } | null, unknown];

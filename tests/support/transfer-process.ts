@@ -2,15 +2,15 @@ import type { Step } from '../../src/server/mail/copy/mail-copy.ts';
 import { SUBSCRIBER, mailUntil, openWorld, order } from './transfer-world.ts';
 
 /**
- * A process that can be killed: starts the test's transfer, or goes on with it, and ends when it has ended. Its last
- * line tells how. Arguments, as JSON: where the database is, the settings, and at which moment it kills or stops itself.
+ * A process that can be killed: starts or resumes the test's transfer, and exits once it has ended. Its last line says
+ * how. Argument, as JSON: the database's address, the settings, and when it kills or freezes itself.
  */
 export type TransferProcess = {
   readonly database: { readonly url: string } | { readonly folder: string };
   readonly environment: Readonly<Record<string, string>>;
-  /** A step and its how many times, or the how many steps of any kind. */
+  /** At the `count`th occurrence of a step or, without one, at the `count`th step of any kind. */
   readonly killAt?: { readonly step?: Step; readonly count: number };
-  /** SIGKILL unless said otherwise. */
+  /** SIGKILL by default. */
   readonly by?: 'SIGSTOP';
 };
 
@@ -28,6 +28,6 @@ const [unfinished] = await world.database.query<{ id: string }>('select id from 
 ]);
 const id = unfinished?.id ?? (await world.transfers.start(order())).id;
 process.stdout.write('working\n');
-// What it stands still for counts as well, on a machine that is busy.
+// The time for which it is frozen counts as well, and the machine may be busy.
 const end = await mailUntil(world.transfers, id, undefined, 240_000);
 process.stdout.write(`${JSON.stringify({ end, seen })}\n`);

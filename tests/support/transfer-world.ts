@@ -15,19 +15,19 @@ import { safeFor } from './safe.ts';
 
 export const SUBSCRIBER = 'anna@sanbrunocable.example';
 export const NEW_ADDRESS = 'anna@yahoo.example';
-/** The same in every process of a test, so that one can open what another has sealed. */
+/** The same in all processes of a test, so that one can open what another has sealed. */
 const KEY = Buffer.alloc(32, 7);
 
 export type World = AsyncDisposable & {
   readonly database: Database;
   readonly transfers: Transfers;
-  /** Tokens that were forgotten. */
+  /** The tokens that have been erased. */
   readonly forgotten: string[];
-  /** Lets a transfer that waits go on. */
+  /** Makes a waiting transfer continue. */
   sendOn(id: string): Promise<void>;
 };
 
-/** The product's engine on real databases and mail servers, without its web side. One that does not work only orders. */
+/** The product's engine on real databases and mail servers, without its web side. Without `works`, it can only order. */
 export async function openWorld(
   address: TestAddress,
   environment: Environment,
@@ -105,7 +105,7 @@ export function order(changes: Partial<TransferOrder> = {}): TransferOrder {
 
 type MailProgress = NonNullable<NonNullable<Awaited<ReturnType<Transfers['status']>>>['emailmigration']>;
 
-/** Polls until the mail operation has one of the states, with `sendOn` without what it would wait, and holds every answer against what progress promises. */
+/** Polls until the mail operation has one of the states, and checks what progress promises. `sendOn` cuts its waits short. */
 export async function mailUntil(
   transfers: Transfers,
   id: string,

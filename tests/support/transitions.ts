@@ -1,11 +1,11 @@
 import type { AnyMachineSnapshot, AnyStateNode, AnyTransitionDefinition, InspectionEvent } from 'xstate';
 
-/** Every state node below this one, itself included. */
+/** This state node and all of its descendants. */
 export function nodesOf(node: AnyStateNode): AnyStateNode[] {
   return [node, ...Object.values(node.states).flatMap(nodesOf)];
 }
 
-/** Every state without states inside, by its ID. */
+/** The IDs of all leaf states. */
 export function leavesOf(root: AnyStateNode): Set<string> {
   return new Set(
     nodesOf(root)
@@ -14,26 +14,26 @@ export function leavesOf(root: AnyStateNode): Set<string> {
   );
 }
 
-/** Every transition that a machine can take, entry into an initial state left out, by name. */
+/** The names of all transitions that a machine can take, except entries into initial states. */
 export function transitionsOf(root: AnyStateNode): Set<string> {
   return new Set(
     nodesOf(root).flatMap((node) => [...[...node.transitions.values()].flat(), ...(node.always ?? [])].map(nameOf)),
   );
 }
 
-/** A transition in words: from where, on which event, its place among the transitions of that event, to where. */
+/** A transition's name: its source, its event, its index among the transitions for that event, and its targets. */
 export function nameOf(transition: AnyTransitionDefinition): string {
   const siblings = transition.source.transitions.get(transition.eventType) ?? transition.source.always ?? [];
   const targets = transition.target?.map((target) => target.id).join(' + ') ?? 'stays';
   return `${choiceOf(transition.source.id, transition.eventType)}[${siblings.indexOf(transition)}]--> ${targets}`;
 }
 
-/** What the transitions of one state on one event have in common in their names. */
+/** The part that the names of a state's transitions for one event have in common. */
 export function choiceOf(node: string, eventType: string): string {
   return `${node} --${eventType || 'always'}`;
 }
 
-/** The choice that a transition is one outcome of, the state that it begins in and those it leads to, out of its name. */
+/** Parses a transition's name: the choice that it is an outcome of, its source and its targets. */
 export function partsOf(name: string): { name: string; choice: string; node: string; targets: readonly string[] } {
   return {
     name,
@@ -43,7 +43,7 @@ export function partsOf(name: string): { name: string; choice: string; node: str
   };
 }
 
-/** Collects the transitions that are taken and the leaf states that are entered, for `createActor(…, { inspect })`. */
+/** Collects the transitions taken and the leaf states entered, for `createActor(…, { inspect })`. */
 export function watchTransitions(taken: Set<string>, entered: Set<string>): (event: InspectionEvent) => void {
   const names = new Map<unknown, string>();
   return (event) => {

@@ -1,4 +1,4 @@
-/** Lets octets through as they are granted, and holds the rest. */
+/** Lets octets through as they are granted, and holds back the rest. */
 export function openValve() {
   const octets = { left: 0 };
   let granted = Promise.withResolvers<void>();
@@ -8,7 +8,7 @@ export function openValve() {
       granted.resolve();
       granted = Promise.withResolvers();
     },
-    /** Holds what is granted before, beyond these. */
+    /** Limits what has been granted so far to this many octets. */
     hold: (after: number) => {
       octets.left = after;
     },

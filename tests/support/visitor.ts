@@ -10,33 +10,33 @@ import { type CallName, ID, type Move } from './moves.ts';
 import { watchTransitions } from './transitions.ts';
 import { settle, SETTINGS } from './wizard.ts';
 
-/** What has been seen of the machine, over any number of visitors: names of transitions, guards' outcomes, leaf states. */
+/** What has been seen of the machine, over all visitors: the names of transitions, guards' outcomes, leaf states. */
 export type Seen = { readonly transitions: Set<string>; readonly guards: Set<string>; readonly leaves: Set<string> };
 
 type Pending = { readonly answer: (value: unknown) => void; readonly refuse: (reason: unknown) => void };
 
-/** Someone at the portal, in whose hands lie the clock and the server as well: a call hangs until a move answers it. */
+/** Someone at the portal, who also controls the clock and the server: a call hangs until a move answers it. */
 export type Visitor = {
   readonly snapshot: () => WizardSnapshot;
   /** Milliseconds since the visitor came. */
   readonly now: () => number;
   readonly pending: ReadonlyMap<CallName, Pending>;
-  /** The addresses outside the portal that it was left for. */
+  /** The addresses outside the portal that the visitor was sent to. */
   readonly left: readonly string[];
-  /** Every call that was made, with its input. */
+  /** All calls made, with their inputs. */
   readonly called: readonly { readonly name: CallName; readonly input: unknown }[];
   readonly make: (move: Move) => Promise<void>;
   readonly leave: () => void;
 };
 
-/** Who is at the portal: makes its calls, and is sent away. */
+/** The current visitor's side of the portal: handles its calls, and navigations elsewhere. */
 type Host = {
   readonly ask: (name: CallName, input: unknown, signal: AbortSignal) => Promise<unknown>;
   readonly leaveFor: (address: string) => void;
 };
 const NOBODY: Host = { ask: () => Promise.reject(new Error('Nobody is here.')), leaveFor: () => {} };
 
-/** A portal that one visitor after the other comes to. One machine serves them all: to build it takes its time. */
+/** A portal for one visitor after another. They share one machine, because building it is slow. */
 export function openPortal(seen: Seen): (session: Session) => Visitor {
   let host = NOBODY;
   const actors = Object.fromEntries(

@@ -9,7 +9,7 @@ import type { Visitor } from './visitor.ts';
 const EVENTS_BY_TYPE = Map.groupBy(EVENTS, (event) => event.type);
 const VISITS_BY_TYPE = Map.groupBy(VISITS, (event) => event.type);
 
-/** A move that can be made, the choices of the machine that it puts, and a name to count it by. */
+/** A possible move, the machine's choices that it triggers, and a key to count it by. */
 export type Option = {
   readonly move: Move;
   readonly type: string;
@@ -17,7 +17,7 @@ export type Option = {
   readonly key: string;
 };
 
-/** Every move that the page, its clock and the server can make at this moment. Visits can be made at any. */
+/** All moves that the page, its clock and the server can make at the moment, without visits, which are always possible. */
 export function optionsAt(visitor: Visitor): Option[] {
   const nodes = visitor.snapshot()._nodes;
   const options: Option[] = [];
@@ -64,11 +64,11 @@ export const VISIT_OPTIONS: readonly Option[] = [...VISITS_BY_TYPE].flatMap(([ty
   })),
 );
 
-/** Picks an option: of a few, the one that was picked least often so far. */
+/** Picks the option that has been picked least often so far, out of a few random ones. */
 export function pickerOf(random: Random): (options: readonly Option[]) => Option {
   const counts = new Map<string, number>();
   return (options) => {
-    // First what is done, then with what: else the calls, with their many failures, would drown the rest.
+    // Chooses the type first, because otherwise the calls, with their many failures, would drown out the rest.
     const type = random([...new Set(options.map(({ type }) => type))]);
     const alike = options.filter((option) => option.type === type);
     const few = [random(alike), random(alike), random(alike)];
@@ -81,7 +81,7 @@ export function pickerOf(random: Random): (options: readonly Option[]) => Option
 const RELOAD: Option = { move: { kind: 'reload' }, type: 'reload', choices: [], key: 'reload' };
 const KINDS = [...Array<'page'>(40).fill('page'), 'visit', 'reload'] as const;
 
-/** Mostly what the page takes; now and then the address changes or the page is loaded anew. */
+/** Mostly a move of the page; now and then a visit to another address, or a reload. */
 export function anyMove(visitor: Visitor, random: Random, pick: (options: readonly Option[]) => Option): Option {
   const kind = random(KINDS);
   if (kind === 'reload') return RELOAD;

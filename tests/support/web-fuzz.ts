@@ -42,7 +42,7 @@ const formats = {
   contacts_format: fc.constantFrom('csv', 'vcf', 'pst', 'exe'),
 };
 
-/** Values for the fields of every call by their names; a call takes what it knows. */
+/** Values for the fields of all calls, by name; each call uses those that it knows. */
 const values = {
   email,
   email_address: email,
@@ -62,7 +62,7 @@ const values = {
 };
 const fields = fc.record(values, { requiredKeys: [] });
 
-/** What a visitor's portal could send, and nearly that: it gets beyond the border. */
+/** What a visitor's portal could send, or almost: it passes validation. */
 const known = fc.constantFrom(`ann@${LEGACY_DOMAIN}`, 'ann@gmail.com', 'ann@mail.example');
 const likely = fc.record({
   ...values,
@@ -71,7 +71,7 @@ const likely = fc.record({
   destination_email: known,
   password: fc.constantFrom('right', 'wrong'),
   provider: fc.constantFrom<string>(...PROVIDERS),
-  // One that could be a host takes the call three seconds, so few are.
+  // Only few are plausible hosts, because each of those takes the call three seconds.
   imap: host,
   migration_id: fc.stringMatching(/^[0-9a-f]{32}$/),
   issue: fc.string({ minLength: 6, maxLength: 200 }),
@@ -102,17 +102,17 @@ const query = fc.dictionary(
   fc.oneof(id, host, fc.constantFrom('+16502530000', 'true'), fc.string()),
   { maxKeys: 4 },
 );
-/** Nobody's session, in every shape that a header takes. */
+/** Tokens that belong to no session, in every form that a header can have. */
 const bearer = fc.oneof(
   fc.constant(''),
   fc.stringMatching(/^[0-9a-f]{64}$/).map((token) => `Bearer ${token}`),
   fc.stringMatching(/^[!-~ ]{0,100}$/),
 );
-/** Each request comes from a client of its own, so that the limits let the calls themselves be tried. */
+/** Each request comes from its own client, so that it gets past the limits to the call itself. */
 const client = fc.ipV4();
 
 const part = fc.oneof(fc.constantFrom('google', 'yahoo', 'Gmail', 'aol', 'evil', ''), id);
-/** Of a path; some of it is not even well formed. */
+/** A path segment, not always well formed. */
 const segment = fc.oneof(
   part.map((text) => encodeURIComponent(text.toWellFormed())),
   fc.constantFrom('%00', '..%2f', '%e0%a4', '%'),
@@ -134,7 +134,7 @@ const navigation = fc
   )
   .map(([path, asked]) => `${path}?${new URLSearchParams(asked).toString()}`);
 
-/** Sends every call and every navigation so many requests of all kinds. */
+/** Sends `runs` requests of all kinds to every call and every navigation. */
 export function fuzzWeb(runs: number): void {
   const longRunMs = 60_000 + runs * 500;
   let world: WebWorld;
@@ -150,7 +150,7 @@ export function fuzzWeb(runs: number): void {
       async ({ annotate }) => {
         await fc.assert(
           fc.asyncProperty(body, query, client, bearer, async (text, asked, address, authorization) => {
-            // Guesses of other runs must not keep this one out, nor the transfer that one of them began.
+            // Removes limits used up by earlier runs, and the transfer that one of them may have started.
             for (const table of ['limits', 'limit_slots', 'transfers'])
               await world.database.query(`delete from ${table}`);
             const began = performance.now();

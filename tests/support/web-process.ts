@@ -5,14 +5,14 @@ import { startWeb } from '../../src/server/web/listen.ts';
 import { openWeb } from '../../src/server/web/services.ts';
 import { openWebServices } from './web-services.ts';
 
-/** A web server in a process of its own, with a pool of its own. Arguments, as JSON. */
+/** The argument, as JSON, of a web server in a process of its own, with its own pool. */
 export type WebProcess = {
   readonly databaseUrl: string;
   readonly environment: Environment;
   /** Base64. */
   readonly key: string;
 };
-/** What the parent may ask: for an access token, so many times at once; or to set the clock forward. */
+/** What the parent may ask for: an access token, several times at once; or to advance the clock. */
 export type WebQuestion =
   | { readonly kind: 'token'; readonly tokenId: string; readonly times: number }
   | { readonly kind: 'advance'; readonly ms: number };

@@ -22,7 +22,7 @@ type Options = {
   readonly now: () => number;
 };
 
-/** What the web side needs, on a database of its own opening. */
+/** What the web side needs, on a database that it opens itself. */
 export async function openWebServices({ settings, address, key, log, now }: Options) {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await openTestDatabase(address));

@@ -36,25 +36,25 @@ export type ProvisioningRequest = {
   readonly key: unknown;
   readonly body: unknown;
 };
-/** `raw`: without the line breaks that quoted-printable puts in, wherever a date makes a line too long. */
+/** `raw` is without quoted-printable's soft line breaks, which depend on the length of dates. */
 export type SentMail = { readonly to: readonly string[]; readonly from: string; readonly raw: string };
 
-/** The web server on a port of its own, and around it everything that it talks to, on real protocols. */
+/** The web server on a port of its own, and everything that it talks to, over real protocols. */
 export type WebWorld = AsyncDisposable & {
   readonly url: string;
   readonly settings: Settings;
-  /** What the settings were read from, for other processes. */
+  /** The environment that the settings were read from, for other processes. */
   readonly environment: Environment;
   readonly services: Services;
   readonly queue: JobQueue;
   readonly safe: Safe;
   readonly database: Database;
   readonly dns: DnsServer;
-  /** The passwords that the mail server takes. */
+  /** The passwords that the mail server accepts. */
   readonly passwords: Map<string, string>;
-  /** The addresses that signed in, or tried to, at the mail server. */
+  /** The addresses that have signed in, or tried to, at the mail server. */
   readonly signIns: string[];
-  /** `host:port` of the mail server by a name that the operator trusts. */
+  /** `host:port` of the mail server, by a name in `TRUSTED_MAIL_HOSTS`. */
   readonly trustedImap: string;
   readonly provisioning: { readonly requests: ProvisioningRequest[]; answer: { status: number; body: unknown } };
   readonly outbox: SentMail[];
@@ -78,11 +78,11 @@ type Options = {
   readonly providers?: readonly OauthProvider[];
   readonly tokenLife?: number;
   readonly portalFolder?: string;
-  /** A fresh one when left out. */
+  /** A fresh one by default. */
   readonly address?: TestAddress;
-  /** 32 bytes; random when left out. */
+  /** 32 bytes; random by default. */
   readonly key?: Uint8Array;
-  /** What the mail server says to an access token; none is right when left out. */
+  /** Whether the mail server accepts an access token; by default, it accepts none. */
   readonly takesToken?: (email: string, token: string) => boolean;
 };
 
@@ -250,7 +250,7 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(Buffer.concat(parts).toString('utf8'));
 }
 
-/** An SMTP server that keeps what it is sent. */
+/** An SMTP server that stores what it receives. */
 export async function startSmtp(opening: AsyncDisposableStack) {
   const outbox: SentMail[] = [];
   const server = new SMTPServer({
@@ -282,17 +282,17 @@ export async function startSmtp(opening: AsyncDisposableStack) {
   return { outbox, smtpPort: (server.server.address() as AddressInfo).port };
 }
 
-/** A client of its own to the limits, as the proxy in front would report it. */
+/** Headers of a client of its own, for the limits, as reported by the proxy in front. */
 export function fromClient(address: string): Record<string, string> {
   return { 'x-forwarded-for': address };
 }
 
-/** The cookie of a browser, by its key of 64 hex digits. */
+/** The cookie of a browser with this key of 64 hex digits. */
 export function fromBrowser(key: string): { readonly cookie: string } {
   return { cookie: `browser=${key}` };
 }
 
-/** What the server keeps of a browser that signed in at a provider. */
+/** The server's name for a browser that signed in at a provider. */
 export function signedInBy(world: Pick<WebWorld, 'services'>, key: string): string {
   return world.services.vault.digest('oauth browser', key);
 }

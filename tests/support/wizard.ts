@@ -10,10 +10,10 @@ import { testedMachine } from './tested-machine.ts';
 export const SETTINGS = portalSettings(readSettings({ SANDBOX: 'on' }));
 export const NOW = Date.parse('2025-11-01T00:00:00Z');
 
-/** Every way in which a call can fail. */
+/** All codes with which a call can fail. */
 export const EVERY_CODE: readonly CallFailureCode[] = [...FAILURE_CODES, 'UNAVAILABLE', 'UNEXPECTED_ANSWER'];
 
-/** Every code but these. */
+/** All codes except these. */
 export function codesBut(...codes: readonly CallFailureCode[]): readonly CallFailureCode[] {
   return EVERY_CODE.filter((code) => !codes.includes(code));
 }
@@ -21,14 +21,14 @@ export function codesBut(...codes: readonly CallFailureCode[]): readonly CallFai
 type Calls = typeof ACTORS;
 type Script = { [Name in keyof Calls]?: (input: never) => unknown };
 
-/** A scripted call that fails with a code, and whatever else the refusal tells. */
+/** A scripted call that fails with a code, and anything else that the refusal contains. */
 export function refusal(code: CallFailureCode, told: { readonly side?: Side } = {}): () => Promise<never> {
   return () => Promise.reject(Object.assign(new Error(code), { error: code, message: '', ...told }));
 }
 
 export type Wizard = ReturnType<typeof startWizard>;
 
-/** A running wizard on a simulated clock. Calls without a script never answer; each call made is kept. */
+/** A running wizard on a simulated clock. Calls without a script never answer; all calls are recorded. */
 export function startWizard(script: Script = {}, session?: Session, input: Partial<Input> = {}) {
   const clock = new SimulatedClock();
   const calls: { name: string; input: unknown }[] = [];
@@ -75,7 +75,7 @@ export function startWizard(script: Script = {}, session?: Session, input: Parti
   if (tested.mayFail) actor.subscribe({ error: () => {} });
   actor.start();
 
-  /** What the address bar shows. */
+  /** The contents of the address bar. */
   const address = () => {
     const { path, query } = addressOf(actor.getSnapshot()) ?? { path: 'between pages', query: {} };
     const text = new URLSearchParams(query).toString();
@@ -85,7 +85,7 @@ export function startWizard(script: Script = {}, session?: Session, input: Parti
     const { pathname, searchParams } = new URL(to, 'http://portal.example');
     actor.send(visitOf(pathname, searchParams));
   };
-  /** Sends events one after the other, and lets the answers of the calls they make arrive. */
+  /** Sends events one after another, and lets the answers to the resulting calls arrive. */
   const send = async (...events: readonly Event[]) => {
     for (const event of events) {
       actor.send(event);
@@ -119,7 +119,7 @@ function idsOf(nodes: readonly { readonly path: readonly string[] }[]): string[]
   return nodes.map(({ path }) => path.join('.'));
 }
 
-/** A wizard whose visitor came to an address. */
+/** A wizard whose visitor has arrived at an address. */
 export function arriveAt(to: string, script: Script = {}, session?: Session, input: Partial<Input> = {}): Wizard {
   const wizard = startWizard(script, session, input);
   wizard.visit(to);

@@ -8,7 +8,7 @@ import { freePort } from './free-port.ts';
 import { runProduct } from './product.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
-/** A worker of the product until the test is over; `line` leads to its PostgreSQL. */
+/** Starts a worker of the product until the test is over; `line` is the proxy in front of its PostgreSQL. */
 export async function startWorkerByLine(options: NonNullable<Parameters<typeof startTcpProxy>[1]> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'worker-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -28,7 +28,7 @@ export async function startWorkerByLine(options: NonNullable<Parameters<typeof s
   });
   onTestFinished(() => void worker.child.kill('SIGKILL'));
   const address = (path: string) => `http://127.0.0.1:${port}${path}`;
-  /** The status of the answer; 0 without one. */
+  /** The HTTP status of the answer; 0 without one. */
   const ask = (path: string) =>
     fetch(address(path)).then(
       ({ status }) => status,

@@ -2,7 +2,7 @@ import { peakMemory } from '../peak-memory.ts';
 import { writePst } from '../../../src/server/export/pst/write-pst.ts';
 import { lettersOf } from './pst-corpus.ts';
 
-/** Octets of mail and of files, milliseconds; `rss` is the most that the process had, in octets. */
+/** Octets of mail and of files, and milliseconds; `rss` is the peak memory of the process, in octets. */
 export type Measured = {
   readonly paths: readonly string[];
   readonly mail: number;
@@ -11,7 +11,7 @@ export type Measured = {
   readonly rss: number;
 };
 
-/** Writes a large mailbox and tells, as JSON, how long it took and the most memory it had. */
+/** Writes a large mailbox, and prints the time it took and its peak memory, as JSON. */
 const [directory = '', count = '', octets] = process.argv.slice(2);
 const began = performance.now();
 const paths: string[] = [];

@@ -8,7 +8,7 @@ import type { Measured } from './pst-bench-process.ts';
 
 const PROCESS = join(import.meta.dirname, 'pst-bench-process.ts');
 
-/** Writes `count` messages as PST in a process of its own, which has what `npm start` gives it. */
+/** Writes `count` messages as PST in a process of its own, with the Node flags of `npm start`. */
 export async function measureWriting(directory: string, count: number, octets?: number): Promise<Measured> {
   const more = octets === undefined ? [] : [String(octets)];
   const child = spawn(process.execPath, [...startFlags(), PROCESS, directory, String(count), ...more], {
@@ -19,7 +19,7 @@ export async function measureWriting(directory: string, count: number, octets?: 
   return JSON.parse(output) as Measured;
 }
 
-/** How long a program ran, in milliseconds, and the most memory it had, in octets; that is known on Linux only. */
+/** The run time of a program, in milliseconds, and its peak memory, in octets, which is only known on Linux. */
 export async function measureProgram(
   program: string,
   parameters: readonly string[],
@@ -28,7 +28,7 @@ export async function measureProgram(
   const child = spawn(program, parameters, { stdio: 'ignore' });
   let rss = 0;
   const look = setInterval(() => {
-    // Gone from there when the program has ended: then the last look stands.
+    // The file disappears when the program ends; then the last value remains.
     try {
       rss = Math.max(
         rss,

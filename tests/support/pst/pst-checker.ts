@@ -15,13 +15,13 @@ import {
   type Value,
 } from './pst-reader.ts';
 
-/** Holds a PST file to [MS-PST]. @returns what is wrong with it, in words; nothing for a file that is right */
+/** Checks a PST file against [MS-PST]. @returns its faults, in words; none if it is correct */
 export function checkPst(path: string): string[] {
   using reader = new PstReader(path);
   return checkReader(reader);
 }
 
-/** As {@link checkPst}; the reader knows all nodes and blocks afterwards. */
+/** Like {@link checkPst}; afterwards, the reader knows all nodes and blocks. */
 export function checkReader(reader: PstReader): string[] {
   return new Checker(reader).run();
 }
@@ -122,7 +122,7 @@ class Checker {
     return page;
   }
 
-  /** Marks what a block or a page takes; `offset` and `length` are multiples of 64. */
+  /** Marks the space of a block or page as used; `offset` and `length` are multiples of 64. */
   #use(offset: number, length: number, what: string): void {
     this.#must(
       offset % 64 === 0 && offset >= FIRST_MAP && offset + length <= this.#reader.size,
@@ -318,7 +318,7 @@ class Checker {
     return node;
   }
 
-  /** A heap as it is laid out, before anything is read of it. */
+  /** Checks the layout of a heap before anything is read from it. */
   #heap(node: Inner): Heap {
     const heap = this.#reader.heap(node);
     this.#must(heap.first[2] === 0xec, 'a heap has no signature');
@@ -511,7 +511,7 @@ class Checker {
     this.#must(number(properties.get(0x3603)) === unread, `folder ${hex(nid)} counts other unread messages`);
   }
 
-  /** Cells that an object has as a property as well are the same there. */
+  /** Cells that the object also has as a property must equal that. */
   #same(cells: ReadonlyMap<number, Value>, properties: ReadonlyMap<number, Value>, what: string): void {
     for (const [id, { type, bytes }] of cells) {
       if (id === 0x67f2 || id === 0x67f3) continue;

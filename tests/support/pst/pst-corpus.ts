@@ -8,7 +8,7 @@ const NOISE = Buffer.from(Array.from({ length: 1_000_000 }, (_, at) => (Math.imu
   .toString('base64')
   .replaceAll(/.{76}/g, '$&\r\n');
 
-/** Message `number` of a large mailbox, with an attachment of about `octets` as it is written in mail. */
+/** Message `number` of a large mailbox, with an attachment of about `octets` in its encoded form. */
 export function letterOf(number: number, octets = SIZES[number % SIZES.length] ?? 0): Buffer {
   const head = `From: Anna ${number % 50} <anna${number % 50}@example.org>\r\nTo: Ben <ben@example.org>\r\nSubject: Letter ${number}\r\nMessage-ID: <${number}@example.org>\r\nDate: Tue, 1 Jul 2003 10:52:37 +0200\r\nMIME-Version: 1.0\r\n`;
   const text = `Line of message ${number}.\r\n`;
@@ -21,7 +21,7 @@ export function letterOf(number: number, octets = SIZES[number % SIZES.length] ?
   );
 }
 
-/** As many messages in folder 0. */
+/** `count` messages in folder 0. */
 export async function* lettersOf(count: number, octets?: number): AsyncGenerator<PstItem> {
   for (let number = 0; number < count; number += 1)
     yield rawItem(0, letterOf(number, octets), {

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** Reads PST files after [MS-PST], for the checker; it shares nothing with the writer. Faults of the file are thrown as this. */
+/** A fault of a PST file. This module reads PST files by [MS-PST], for the checker; it shares nothing with the writer. */
 export class PstFault extends Error {
   override name = 'PstFault';
 }
@@ -51,7 +51,7 @@ export class PstReader {
   readonly header: Buffer;
   readonly blocks = new Map<number, BlockEntry>();
   readonly nodes = new Map<number, NodeEntry>();
-  /** B-tree pages, as they were walked. */
+  /** The B-tree pages, in the order in which they were walked. */
   readonly pages: PageEntry[] = [];
 
   constructor(path: string) {
@@ -71,14 +71,14 @@ export class PstReader {
     return bytes;
   }
 
-  /** A data block's or an internal block's own octets. */
+  /** The octets of a data block or an internal block. */
   payload(bid: number): Buffer {
     const entry = this.blocks.get(bid);
     if (entry === undefined) throw new PstFault(`block ${bid} is in no B-tree`);
     return this.at(entry.offset, entry.length);
   }
 
-  /** The data blocks of a tree, in their order. */
+  /** The data blocks of a tree, in order. */
   *data(bid: number): Generator<Buffer> {
     if (bid === 0) return;
     if ((bid & 2) === 0) {
@@ -114,7 +114,7 @@ export class PstReader {
     return found;
   }
 
-  /** Octets of a node's data and of all that is inside it. */
+  /** The size of a node's data and of everything inside it, in octets. */
   nodeSize({ data, subnodes }: Inner): number {
     let size = this.dataSize(data);
     for (const inner of this.subnodes(subnodes).values()) size += this.nodeSize(inner);
@@ -131,7 +131,7 @@ export class Heap {
   readonly #reader: PstReader;
   readonly blocks: readonly Buffer[];
   readonly subnodes: ReadonlyMap<number, Inner>;
-  /** What was asked for, by HID or NID. */
+  /** How often each HID or NID was requested. */
   readonly asked = new Map<number, number>();
 
   constructor(reader: PstReader, { data, subnodes }: Inner) {
@@ -154,7 +154,7 @@ export class Heap {
     return this.first.readUInt32LE(4);
   }
 
-  /** A block's pieces: where each begins, and where the last one ends. */
+  /** A block's pieces: the start of each, and the end of the last one. */
   pieces(number: number): number[] {
     const block = this.blocks[number];
     if (block === undefined) throw new PstFault(`a heap has no block ${number}`);

@@ -6,7 +6,7 @@ import { PSTFile, type PSTAttachment, type PSTFolder, type PSTMessage } from 'ps
 import { run } from '../run.ts';
 import { sha256 } from './pst-samples.ts';
 
-/** A message as some program read it. Absent times are null; what a program does not tell is left out. */
+/** A message as some program read it. Absent times are `null`; what a program doesn't report is left out. */
 export type Read = {
   readonly subject: string;
   readonly sender: string;
@@ -16,22 +16,22 @@ export type Read = {
   readonly isRead?: boolean;
   readonly body: string;
   readonly html?: string;
-  /** Digests, in any order; embedded messages not among them. */
+  /** Digests, in any order, without embedded messages. */
   readonly attachments: readonly string[];
   readonly embedded: number;
 };
 
-/** By folder, its names from the top joined by `/`; a folder without messages is there as well. */
+/** By folder path, with `/` between names; includes folders without messages. */
 export type ReadMailbox = ReadonlyMap<string, readonly Read[]>;
 
 const TOP = 'Top of Personal Folders';
 
-/** Trees and bodies end lines in different ways; and so many blanks at the end are nobody's. */
+/** Normalizes line breaks, and removes trailing whitespace. */
 export const plain = (text: string) => text.replaceAll('\r\n', '\n').trimEnd();
 
 export function readByExtractor(path: string): ReadMailbox {
   const found = new Map<string, Read[]>();
-  // From memory: it reads octet by octet, and a call of the system for each of them would take a hundred times as long.
+  // From memory, because it reads octet by octet, and a system call for each would take a hundred times as long.
   const file = new PSTFile(readFileSync(path));
   const walk = (folder: PSTFolder, names: readonly string[]) => {
     const messages: Read[] = [];
@@ -53,7 +53,7 @@ export function readByExtractor(path: string): ReadMailbox {
   return found;
 }
 
-/** It knows no table of subfolders for search folders and says so aloud; only the top's is asked for. */
+/** Only asks for the root's subfolders: the library logs an error for search folders, which have no table of subfolders. */
 function topFolders(file: PSTFile): PSTFolder[] {
   return file.getRootFolder().getSubFolders();
 }
@@ -91,7 +91,7 @@ export function contentOf(attachment: PSTAttachment): Buffer {
   return content;
 }
 
-/** `readpst` writes a file for each message; of them comes what it read. */
+/** `readpst` writes a file for each message; the result is read from these. */
 export async function readByReadpst(path: string, directory: string): Promise<ReadMailbox> {
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });

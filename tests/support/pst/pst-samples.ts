@@ -18,14 +18,14 @@ export type SampleFile = {
   readonly cid?: string;
 };
 
-/** A message as it was meant, for comparison with what readers say; `raw` is how it came by mail. */
+/** A message as it was meant, for comparison with what readers report; `raw` is the message as it arrived. */
 export type Sample = {
   readonly subject: string;
   readonly from: Person;
   readonly to: readonly Person[];
   readonly cc: readonly Person[];
   readonly bcc: readonly Person[];
-  /** Milliseconds, on the second. */
+  /** Milliseconds, in whole seconds. */
   readonly sent: number;
   readonly received: number;
   readonly flags: readonly string[];
@@ -39,7 +39,7 @@ export type SampleBox = PstFolder & { readonly samples: readonly Sample[] };
 
 export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** RFC 2047, in words of a dozen characters. */
+/** Encoded words (RFC 2047) of a dozen characters each. */
 function words(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text) && !text.includes('=?')) return text;
   const chars = Array.from(text);
@@ -115,7 +115,7 @@ export async function* itemsOf(boxes: readonly SampleBox[]): AsyncGenerator<PstI
     for (const sample of samples) yield rawItem(folder, rawOf(sample), sample);
 }
 
-/** Handed over in pieces of odd sizes, as a disk might. */
+/** An item in pieces of odd sizes, as a disk might return them. */
 export function rawItem(
   folder: number,
   raw: Buffer,
@@ -160,7 +160,7 @@ export async function openPstWorld(): Promise<PstWorld> {
   };
 }
 
-/** Text in many scripts, some of it beyond the first plane. */
+/** Text in many scripts, some of it outside the BMP. */
 const SCRIPTS = [
   'Grüße aus Köln',
   'Żółć i gęś',
@@ -179,14 +179,14 @@ const SCRIPTS = [
   'Plain words only',
 ] as const;
 
-/** Octets that follow from `seed`. */
+/** Octets that are determined by `seed`. */
 function noise(seed: number, length: number): Buffer {
   return Buffer.from(Array.from({ length }, (_, index) => (index * seed + (index >> 7)) & 0xff));
 }
 
 const SUNDAY = Date.UTC(2004, 1, 29, 12);
 
-/** A mailbox as people have it: folders in folders, every script, everything that a message can have. */
+/** Realistic mailboxes: nested folders, every script, everything that a message can have. */
 export function sampleBoxes(): SampleBox[] {
   const me: Person = { name: 'Ann Lee', email: 'ann@sanbruno.example' };
   const make = (number: number, change: Partial<Sample> = {}): Sample => {
