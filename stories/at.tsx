@@ -16,15 +16,15 @@ type Router = ReturnType<typeof createWizardRouter>;
 type Scene = { readonly actor: WizardActor; readonly router: Router };
 
 /**
- * A story of one leaf state, with what else is known there. `beside` are leaves of the regions next to it.
- * The wizard stands still, without timers or calls, until somebody presses something; then it goes on from there.
+ * A story of one leaf state with this context. `beside` are leaf states of parallel regions.
+ * The wizard is frozen, without timers or calls, until the first interaction; then it continues from there.
  */
 export function at(leaf: string, context: Partial<Context> = {}, ...beside: readonly string[]): StoryObj {
   return {
     parameters: { state: leaf },
     loaders: [
       async ({ id }) => {
-        // Outside of the states a story shows another look of one that has its own there.
+        // Stories outside "States" show variants of a state that has its own story there.
         if (id.startsWith('states-') && id !== storyIdOf(leaf))
           throw new Error(`The story of ${leaf} is named ${id} instead of ${storyIdOf(leaf)}.`);
         return { scene: await sceneOf(snapshotAt([leaf, ...beside], context)) };
@@ -38,13 +38,13 @@ export function snapshotAt(leaves: readonly string[], context: Partial<Context>)
   const snapshot = wizardMachine.resolveState({ value: valueOf(leaves), context: { ...BLANK, ...context } });
   const active = new Set(snapshot._nodes.map((node) => node.path.join('.')));
   const missed = leaves.filter((leaf) => !active.has(leaf));
-  if (missed.length > 0) throw new Error(`No state of the machine is in ${missed.join(' and ')} at once.`);
+  if (missed.length > 0) throw new Error(`The machine can't be in ${leaves.join(' and ')} at the same time.`);
   return snapshot;
 }
 
 async function sceneOf(snapshot: WizardSnapshot): Promise<Scene> {
   const { actor, isAwake } = sleeper(snapshot);
-  // The router asks the machine for the first address; a wizard that stands still isn't asked.
+  // The router sends the first address to the machine, which must not wake a frozen wizard.
   const asked = {
     getSnapshot: () => actor.getSnapshot(),
     subscribe: actor.subscribe.bind(actor),
@@ -57,7 +57,7 @@ async function sceneOf(snapshot: WizardSnapshot): Promise<Scene> {
   return { actor, router };
 }
 
-/** Stands in its state, unstarted, until the first event. */
+/** An actor that stays in its state, unstarted, until the first event. */
 function sleeper(snapshot: WizardSnapshot): { actor: WizardActor; isAwake: () => boolean } {
   const machine = scriptedWizard({}, () => {});
   const actor = createActor(machine, { snapshot, input: { settings: BLANK.settings, now: BLANK.now } });
@@ -71,7 +71,7 @@ function sleeper(snapshot: WizardSnapshot): { actor: WizardActor; isAwake: () =>
   return { actor, isAwake: () => awake };
 }
 
-/** Between two pages the address is still that of the page that was left. */
+/** The address at which the story starts. Between two pages, it is still that of the previous one. */
 function entryOf(snapshot: WizardSnapshot): string {
   const address = addressOf(snapshot);
   if (address !== null) return `${address.path}?${new URLSearchParams(address.query).toString()}`;

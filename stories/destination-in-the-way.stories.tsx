@@ -1,7 +1,7 @@
 import { at } from './at.tsx';
 import { SIGNED_IN, TRANSFER } from './people.ts';
 
-/** Another transfer of the same mailbox stands in the way of a move. */
+/** Another transfer of the same mailbox prevents a move. */
 export default { title: 'Life/Destination' };
 
 const shown = 'destination.banner.shown';

@@ -1,7 +1,7 @@
 import { storyNameFromExport, toId } from 'storybook/internal/csf';
 import type { StateValue } from 'xstate';
 
-/** One value that is in all of these leaves at once; the regions that none of them names stand where they begin. */
+/** A state value that is in all of these leaves at once. Regions that none of them names are in their initial state. */
 export function valueOf(leaves: readonly string[]): StateValue {
   const value: Record<string, unknown> = {};
   for (const leaf of leaves) {
@@ -14,7 +14,7 @@ export function valueOf(leaves: readonly string[]): StateValue {
   return simplified(value) as StateValue;
 }
 
-/** `{a: {b: {}}}` as XState writes it: `{a: 'b'}`. */
+/** Converts `{a: {b: {}}}` to XState's form, `{a: 'b'}`. */
 function simplified(value: Record<string, unknown>): unknown {
   const entries = Object.entries(value).map(([key, inner]) => [key, inner as Record<string, unknown>] as const);
   const [only] = entries;
@@ -22,7 +22,7 @@ function simplified(value: Record<string, unknown>): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, simplified(inner)]));
 }
 
-/** The pages that have a file of stories of their own; the short ones share one. */
+/** The pages that have their own file of stories; the short ones share one. */
 const GROUPS: Readonly<Record<string, string>> = {
   home: 'States/Home',
   destination: 'States/Destination',
@@ -34,7 +34,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 };
 const SHORT = 'States/Short pages';
 
-/** The id of the story that shows a leaf: `at.tsx` holds each story to it, so the chart can link to it. */
+/** The ID of the story that shows a leaf. `at.tsx` enforces it, so that the chart can link to the story. */
 export function storyIdOf(leaf: string): string {
   const [page = '', ...rest] = leaf.split('.');
   const group = GROUPS[page];
@@ -43,7 +43,7 @@ export function storyIdOf(leaf: string): string {
   return toId(group ?? SHORT, storyNameFromExport(exportName));
 }
 
-/** Of the leaves that a story shows, the one that it is of; the first, of a story outside of the states. */
+/** The leaf that a story is about, out of those that it shows; for stories outside "States", the first one. */
 export function leafOf(story: string | undefined, shown: readonly string[]): string | undefined {
   return shown.find((leaf) => storyIdOf(leaf) === story) ?? shown[0];
 }

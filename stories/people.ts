@@ -9,7 +9,7 @@ export const PASSWORD = 'correct horse battery staple';
 export const TRANSFER = '3f9c0a517d2e4b68a1c4e0f2b7d95836';
 export const TOKEN = 'f'.repeat(32);
 
-/** Forty-one days before access ends: the stories' clock stands still. */
+/** The fixed time of all stories: forty-one days before access ends. */
 export const TODAY = Date.parse('2025-10-20T12:00:00-07:00');
 
 export const BLANK: Context = blankContext({ settings, now: TODAY });
@@ -19,7 +19,7 @@ export const SIGNED_IN: Partial<Context> = {
   operations: ['emailmigration', 'contactsmigration'],
 };
 
-/** Pat's three ways out, each as it stands on the page that starts the transfer. */
+/** Pat's three options, each as on the page that starts the transfer. */
 export const MOVING: Partial<Context> = {
   ...SIGNED_IN,
   checkSanBrunoOnOauthCallback: true,
@@ -76,13 +76,13 @@ export const MOVED: TransferStatus = {
   },
 };
 
-/** All of it, without contacts. */
+/** Everything was copied; there were no contacts. */
 const MOVED_ELSEWHERE: TransferStatus = {
   emailmigration: { ...MOVED.emailmigration, status: 'completed', done: 21_403, skipped: [] },
   destination: 'other',
 };
 
-/** Nothing was in it. */
+/** The mailbox was empty. */
 export const EMPTY: TransferStatus = {
   emailmigration: {
     status: 'completed',
@@ -128,7 +128,7 @@ export const EXPORTED: TransferStatus = {
 
 export const EXPORTING: TransferStatus = { ...RUNNING, files: 'coming' };
 
-/** There is no room for it on the operator's disk. */
+/** The operator's disk is full. */
 export const PAUSED: TransferStatus = {
   emailmigration: {
     status: 'started',
@@ -142,7 +142,7 @@ export const PAUSED: TransferStatus = {
   files: 'coming',
 };
 
-/** The messages are copied, and the address book is out of reach: the files come after it. */
+/** The messages are copied, but the address book can't be reached; the files are written after that. */
 export const AWAITING_CONTACTS: TransferStatus = {
   emailmigration: {
     status: 'started',
@@ -161,7 +161,7 @@ export const AWAITING_CONTACTS: TransferStatus = {
   files: 'coming',
 };
 
-/** The new mailbox is full; the contacts are there. */
+/** The new mailbox is full. */
 export const FULL: TransferStatus = {
   emailmigration: {
     status: 'review',
@@ -175,7 +175,7 @@ export const FULL: TransferStatus = {
   route: { from: PAT, to: 'pat.rivera@gmail.com' },
 };
 
-/** The mail is there, and the contacts were not permitted. */
+/** The mail was copied, but access to contacts was not granted. */
 export const WITHOUT_CONTACTS: TransferStatus = {
   emailmigration: {
     status: 'completed',
@@ -199,7 +199,7 @@ export const WITHOUT_CONTACTS: TransferStatus = {
   route: { from: PAT, to: 'pat.rivera@aol.com' },
 };
 
-/** The same transfer with another need of its owner. */
+/** The same transfer, waiting for its owner for another reason. */
 export function inNeed(attention: Attention, destination: Provider = 'other'): TransferStatus {
   return {
     ...FULL,
@@ -241,7 +241,7 @@ export const WAITING: TransferStatus = {
   },
 };
 
-/** The mail is there, and the address book asks for a pause. */
+/** The mail was copied, but the address book asks for a pause. */
 export const CONTACTS_WAITING: TransferStatus = {
   emailmigration: MOVED_ELSEWHERE.emailmigration,
   contactsmigration: {
@@ -279,7 +279,7 @@ export const FORWARDED: TransferStatus = {
   },
 };
 
-/** With this in the fields. */
+/** With these values in the fields. */
 export function typed(fields: Partial<Typed>): Pick<Context, 'typed'> {
   return { typed: { ...NOTHING_TYPED, ...fields } };
 }

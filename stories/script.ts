@@ -9,12 +9,12 @@ import { MOVED, RUNNING, TODAY, TRANSFER } from './people.ts';
 type Calls = typeof ACTORS;
 export type CallName = Exclude<keyof Calls, 'follow the transfer'>;
 type Refusal = { readonly refused: CallFailureCode };
-/** What each call is answered with; a function sees what it was asked. */
+/** The answer to each call; a function gets the call's input. */
 export type Script = { readonly [Name in CallName]?: unknown };
 
 export const refuse = (code: CallFailureCode): Refusal => ({ refused: code });
 
-/** In a test the scripted world is quick; messages and limits keep their times, so that a slow machine sees them too. */
+/** The scripted world is faster in tests. Messages and timeouts keep their durations, so that slow machines see them too. */
 const QUICK = '__vitest_browser__' in globalThis ? 0.05 : 1;
 const ANSWER_MS = 700 * QUICK;
 const STATUS_MS = 1_500 * QUICK;
@@ -35,7 +35,7 @@ const PACE: Partial<Record<keyof typeof DELAYS, number>> = Object.fromEntries(
 
 const LEGACY = { allowedOperations: ['emailmigration', 'contactsmigration'], provider: 'sanbruno', auth: 'other' };
 
-/** A world in which all goes well. */
+/** A world in which everything goes well. */
 const GOOD: Required<Script> = {
   'check the stored token': null,
   'ask for capabilities': ({ email }: { email: string }) => {
@@ -70,7 +70,7 @@ const GOOD: Required<Script> = {
   'delete the export': { ok: true },
 };
 
-/** The real machine without a network, on a day that does not pass. `leave` is called in place of a sign-in elsewhere. */
+/** The real machine without a network and with a stopped clock. `leave` is called in place of a sign-in elsewhere. */
 export function scriptedWizard(script: Script, leave: (address: string, context: Context) => void) {
   return wizardMachine.provide({
     actors: scripted(script),
@@ -84,7 +84,7 @@ export function scriptedWizard(script: Script, leave: (address: string, context:
   });
 }
 
-/** Each call is answered after a moment, as the script or a good world has it. */
+/** Each call is answered after a moment, by the script or else as in a good world. */
 function scripted(script: Script): Calls {
   const calls = Object.keys(GOOD).map((key) => {
     const name = key as CallName;

@@ -22,7 +22,7 @@ export const TermsOfServicePausing = at('termsOfService.pausing');
 export const TermsOfServiceLeaving = at('termsOfService.leaving');
 export const TermsOfServiceUnavailable = at('termsOfService.unavailable');
 
-// Between pages; what decides at once is never seen for longer than it takes.
+// Between pages. States with an immediate decision are only visible while it is being made.
 export const Arriving = at('arriving');
 export const LeavingForMove = at('leavingForMove', MOVING);
 export const LeavingForTransfer = at('leavingForTransfer', TO_GMAIL);

@@ -8,7 +8,7 @@ import { ASK, SEND, STAGE } from './stage-protocol.ts';
 
 let shown: WizardActor | null = null;
 
-/** Tells the chart panel where this wizard stands, and lets it send; until `leave` is called. */
+/** Reports this wizard's state to the chart panel and lets the panel send events, until the returned function is called. */
 export function enter(actor: WizardActor): () => void {
   shown = actor;
   const tell = () => {
@@ -44,7 +44,7 @@ function stageOf(snapshot: WizardSnapshot): Stage {
   };
 }
 
-/** Everything that this state takes: what the visitor does, time that passes, and what the server answers. */
+/** Everything that this state accepts: the visitor's actions, delays, and the server's answers. */
 function offersAt(snapshot: WizardSnapshot): Offer[] {
   const offers: Offer[] = EVENTS.filter((event) => snapshot.can(event)).map((event) => ({ by: 'visitor', event }));
   for (const node of snapshot._nodes) {

@@ -1,7 +1,7 @@
 import { at } from './at.tsx';
 import { BLANK, MOVING, TO_GMAIL } from './people.ts';
 
-/** The operator has no gateway for text messages, or no mail server either. */
+/** The operator has no SMS gateway, and possibly no mail server either. */
 export default { title: 'Life/Start migration' };
 
 const good = 'startMigration.contact.good';

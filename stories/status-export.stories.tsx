@@ -1,7 +1,7 @@
 import { at } from './at.tsx';
 import { AWAITING_CONTACTS, CANCELLED, EXPORTED, EXPORTING, PAUSED, TRANSFER } from './people.ts';
 
-/** One state of the machine may show a download in several ways. */
+/** Variants of a download that share one state of the machine. */
 export default { title: 'Downloads/Status' };
 
 const asked = { transferId: TRANSFER };

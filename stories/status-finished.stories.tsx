@@ -1,7 +1,7 @@
 import { at } from './at.tsx';
 import { EMPTY, EXPORTED, MOVED, MOVING, TO_GMAIL, TRANSFER } from './people.ts';
 
-/** What a transfer that is done tells, by where the mail went. */
+/** What the page shows for a finished transfer, by destination. */
 export default { title: 'Finished/Status' };
 
 const { contactsmigration: _, ...mail } = MOVED;

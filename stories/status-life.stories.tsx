@@ -15,7 +15,7 @@ import {
   WITHOUT_CONTACTS,
 } from './people.ts';
 
-/** One state of the machine may show a transfer's life in several ways. */
+/** Variants of a transfer's life that share one state of the machine. */
 export default { title: 'Life/Status' };
 
 const resting = 'status.page.settled.resting';

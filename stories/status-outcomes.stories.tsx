@@ -2,7 +2,7 @@ import type { TransferStatus } from '../src/contract/calls/status.ts';
 import { at } from './at.tsx';
 import { EMPTY, TRANSFER } from './people.ts';
 
-/** What the comparison and the contacts of a transfer may tell, and names as long as they come. */
+/** Possible results of the comparison and of the contacts, and very long names. */
 export default { title: 'Finished/Outcomes' };
 
 const LONG = 'pat.rivera-de-la-fuente.and.family.of.the.harbor.house.since.1998@the-cooperative-of-san-bruno.example';

@@ -11,7 +11,7 @@ const FOLDER = join(import.meta.dirname, 'pictures');
 const STORY = '/?path=/story/states-home--page-signing-in-credentials-verifying-prompt&addonPanel=wizard-chart/panel';
 const STORYBOOK_WITHIN_MS = 120_000;
 
-/** The pictures of the README, from the running product and from Storybook: `npm run pictures`. */
+/** `npm run pictures`: takes the README's pictures, from the running product and from Storybook. */
 await mkdir(FOLDER, { recursive: true });
 await using browser = await openBrowser();
 await using context = await browser.newContext({
@@ -21,7 +21,7 @@ await using context = await browser.newContext({
   locale: 'en-US',
   reducedMotion: 'reduce',
 });
-// Days and hours left depend on the day on which a picture is taken.
+// The countdown depends on when a picture is taken.
 await context.clock.setFixedTime('2025-10-20T12:00:00-07:00');
 await takeProduct(context);
 await takeStorybook(context);

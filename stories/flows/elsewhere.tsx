@@ -8,7 +8,7 @@ import { PAT, TOKEN } from '../people.ts';
 
 type Props = {
   readonly address: string;
-  /** Who is signed in at the portal; `''` when nobody is. */
+  /** Who is signed in to the portal; `''` if nobody is. */
   readonly subscriber: string;
   readonly onReturn: (path: string) => void;
 };
@@ -20,7 +20,7 @@ const MAILBOXES: Readonly<Record<OauthProvider, string>> = {
   yahoo: PAT,
 };
 
-/** Stands in for the page that the portal was left for: a provider's sign-in, with all that it can answer, or a page of text. */
+/** Stands in for a page outside the portal: a provider's sign-in, with all of its possible answers, or any other page. */
 export function Elsewhere({ address, subscriber, onReturn }: Props) {
   const { pathname, searchParams, hostname } = new URL(address, 'https://portal.example');
   const provider = searchParams.get('provider') ?? '';

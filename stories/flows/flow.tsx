@@ -3,27 +3,27 @@ import { expect, userEvent, waitFor, within } from 'storybook/test';
 import type { Script } from '../script.ts';
 import { Journey } from './journey.tsx';
 
-/** What a step does with the page, in a visitor's words. */
+/** What a step can do with the page, in a visitor's words. */
 export type Hand = {
   readonly press: (name: string) => Promise<void>;
   readonly follow: (name: string) => Promise<void>;
   readonly type: (label: string, text: string) => Promise<void>;
   readonly choose: (label: string, option: string) => Promise<void>;
   readonly tick: (label: string) => Promise<void>;
-  /** Leaves the field that has the focus. */
+  /** Moves the focus out of the current field. */
   readonly leave: () => Promise<void>;
   readonly see: (text: string) => Promise<void>;
   readonly arriveAt: (heading: string) => Promise<void>;
 };
-/** Steps by their names, in order, each name once. A name has letters, digits, spaces and hyphens only, so that it can stand in a link. */
+/** Steps by unique names, in order. Names have only letters, digits, spaces and hyphens, so that they can be used in a link. */
 export type Steps = Readonly<Record<string, (hand: Hand) => Promise<void>>>;
 
 const TO_THE_END = 'The end';
 const PATIENCE_MS = 10_000;
 
 /**
- * A journey through the real machine. The Interactions panel goes through its steps one by one; with `stopAfter` (a control,
- * and `&args=stopAfter:…` in a link) it plays up to there. At any point the page can be taken over by hand.
+ * A journey through the real machine. The Interactions panel plays its steps one by one, up to `stopAfter` if that is
+ * set (as a control, or in a link as `&args=stopAfter:…`). The page can be taken over by hand at any point.
  */
 export function flow(steps: Steps, script: Script = {}, start = '/'): StoryObj<{ stopAfter: string }> {
   return {
@@ -44,7 +44,7 @@ export function flow(steps: Steps, script: Script = {}, start = '/'): StoryObj<{
 function handOn(element: HTMLElement): Hand {
   const page = within(element);
   const patience = { timeout: PATIENCE_MS };
-  // Nothing of a page is hidden from the visitor but its closed options, and looking for what is costs most of the time.
+  // Only closed options are hidden on these pages, and checking whether elements are hidden takes most of the time.
   const find = (role: string, name: string) => page.findByRole(role, { name, hidden: true }, patience);
   const user = userEvent.setup({ delay: null });
   return {
@@ -65,7 +65,7 @@ function handOn(element: HTMLElement): Hand {
     see: async (text) => {
       await waitFor(() => expect(page.getAllByText(text)[0]).toBeVisible(), patience);
     },
-    // Looked for anew each time: while pages fade, what was found first may be taken away again.
+    // Queries again at each try, because an element that was found may be removed while pages fade.
     arriveAt: async (name) => {
       await waitFor(() => expect(page.getByRole('heading', { level: 1, name, hidden: true })).toBeVisible(), patience);
     },

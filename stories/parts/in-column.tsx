@@ -1,6 +1,6 @@
 import type { ComponentType } from 'react';
 
-/** A part in the column that a page's text has, on its own. */
+/** A part by itself, in a column like that of a page's text. */
 export function inColumn(Story: ComponentType) {
   return (
     <div className="page" data-steps="none">

@@ -68,7 +68,7 @@ const catalogue: readonly Subject[] = [
   { about: 'export deletion failed', code: 'GENERAL_ERROR' },
 ];
 
-/** Every message that a page can show, each once. */
+/** Every message that a page can show. */
 export const Catalogue = () => {
   const all = [
     ...catalogue.map((message) => messageWords(message, 'San Bruno')),
