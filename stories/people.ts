@@ -76,7 +76,7 @@ export const MOVED: TransferStatus = {
   },
 };
 
-/** Everything was copied; there were no contacts. */
+/** Everything was copied, without contacts. */
 const MOVED_ELSEWHERE: TransferStatus = {
   emailmigration: { ...MOVED.emailmigration, status: 'completed', done: 21_403, skipped: [] },
   destination: 'other',
