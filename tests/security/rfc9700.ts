@@ -3,7 +3,7 @@ import type { Requirement } from './requirement.ts';
 const OF_THE_SERVER = 'It is asked of the authorization server or the resource server.';
 const NO_OPEN_REDIRECT = [
   'an unknown provider and one without a client are told apart',
-  'a page that is asked for by another name of this machine is redirected to PUBLIC_URL, and by no other',
+  'a page that is requested by another name of this machine is redirected to PUBLIC_URL, but by no other name',
   'to an unknown provider’s address is refused',
 ] as const;
 
@@ -184,7 +184,7 @@ export const RFC_9700: readonly Requirement[] = [
     id: '4.9',
     line: 'access tokens MUST NOT go to other resource servers',
     shownBy: [
-      'a next page at another host is not asked for',
+      'a next page at another host is not requested',
       'an answer that is not as documented ends the copy, and nothing is sent to where it points',
       'that points to %s is not followed there',
     ],
@@ -204,7 +204,7 @@ export const RFC_9700: readonly Requirement[] = [
     line: 'refresh tokens are kept confidential, replaced when rotated, and revoked at the end',
     shownBy: [
       'no password, code or token is in a log, an answer, an address or the database in clear',
-      'are refreshed once when they run out, however many ask',
+      'are refreshed once when they expire, however many ask',
       'are erased and revoked when they are forgotten',
     ],
   },

@@ -80,13 +80,13 @@ function worker({
   return { commit: (unsaid = 0) => commitOutcome(rows, [1], where, unsaid), told, expunged, settled, now: () => now };
 }
 
-test('a database that comes back while the lease is still ours is told what came of it', async () => {
+test('a database that comes back while the lease is still ours learns the outcome', async () => {
   const { commit, told, expunged, settled } = worker({ settle: (at) => (at < 60_000 ? GONE : undefined) });
   await commit(1);
   expect({ told, expunged, settled }).toEqual({ told: [], expunged: [], settled: ['INBOX'] });
 });
 
-test('what the server says to be one that is being taken back is taken away, and its folder is listed again', async () => {
+test('a message that is stored under the UID of one being taken back is removed, and its folder is listed again', async () => {
   const { commit, told, expunged, settled } = worker({ refused: [102] });
   await expect(commit()).rejects.toMatchObject({ fault: 'lost', passing: true });
   expect({ told, expunged, settled }).toEqual({ told: [], expunged: [102], settled: ['INBOX'] });

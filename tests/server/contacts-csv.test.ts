@@ -22,7 +22,7 @@ async function csvOf(contacts: readonly Contact[], layout: CsvLayout): Promise<s
 }
 
 test.each(['google', 'outlook', 'outlook-com'] as const)(
-  'a card at its limit has all its values for %s',
+  'a card of the largest size keeps all its values for %s',
   async (layout) => {
     const kinds = ['X-A', 'X-AIM', 'TEL', 'ADR', 'X-SPOUSE', 'EMAIL', 'URL', 'TITLE'];
     const lines = Array.from({ length: 1_990 }, (_, at) => `${kinds[at % kinds.length]}:value${at}`);
@@ -34,7 +34,7 @@ test.each(['google', 'outlook', 'outlook-com'] as const)(
   },
 );
 
-test('everybody else has their turn after each row', async () => {
+test('other work gets its turn after each row', async () => {
   let turns = 0;
   const count = () => {
     turns += 1;

@@ -114,7 +114,7 @@ describe('a CardDAV server', () => {
     );
   });
 
-  test('may give its cards as CDATA, with numbers for names and entities in them', async () => {
+  test('may return its cards as CDATA, with numeric names and entities in them', async () => {
     serveBook({
       '/b/1.vcf': `<![CDATA[${vcard('A &amp; &lt;B&gt;').replaceAll('&#13;', '\r')}]]>`,
       '/b/2.vcf': vcard('12345', 'NOTE:&lt;x&gt; &amp;amp; ]]&gt;'),
@@ -169,7 +169,7 @@ describe('a CardDAV server', () => {
           .replace('</multistatus>', '</m:multistatus >')
           .replaceAll('</response>', '</response\n>'),
     ],
-  ])('may list many cards, %s: they are read in parts, between which others have their turn', async (_, said) => {
+  ])('may list many cards, %s: they are read in parts, and other work gets its turn in between', async (_, said) => {
     const parts: number[] = [];
     class Noted extends Response {
       constructor(body?: BodyInit | null, init?: ResponseInit) {
@@ -190,7 +190,7 @@ describe('a CardDAV server', () => {
     expect(Math.max(...parts)).toBeLessThan(300_000);
   });
 
-  test('that lists a card at great length is left', async () => {
+  test('that lists a card at excessive length is abandoned', async () => {
     const endless = response('/b/1.vcf', `<getetag>"1"</getetag>${'<a/>'.repeat(CARDS_OCTETS / 4)}`);
     script['PROPFIND /b/'] = () => multistatus(book('/b/'), endless, listed('/b/2.vcf'));
     const url = new URL(`${api.url}/b/`);
@@ -229,7 +229,7 @@ describe('a CardDAV server', () => {
     await expect(reader('/b/').survey(SIGNAL)).rejects.toMatchObject({ fault: 'unexpected' });
   });
 
-  test('that redirects in a circle is left', async () => {
+  test('that redirects in a circle is abandoned', async () => {
     script['PROPFIND /b/'] = () => ({ status: 307, text: '', headers: { location: '/b/' } });
     await expect(reader('/b/').survey(SIGNAL)).rejects.toMatchObject({ fault: 'unexpected' });
     expect(api.requests).toHaveLength(6);
@@ -261,7 +261,7 @@ describe('a CardDAV server', () => {
     await expect(readAll('/b/')).rejects.toMatchObject({ fault: 'unexpected' });
   });
 
-  test('that writes a card so that none of its answer can be read is asked for each alone', async () => {
+  test('whose answer can’t be parsed because of one card is asked for each card separately', async () => {
     serveBook({ '/b/1.vcf': vcard('Jane'), '/b/2.vcf': vcard('Tom & Ann'), '/b/3.vcf': vcard('June') });
     script['GET /b/2.vcf'] = () => ({ status: 200, text: vcard('Tom & Ann').replaceAll('&#13;', '\r') });
     expect(names(await readAll('/b/'))).toEqual(['Jane', 'Tom & Ann', 'June']);
@@ -292,7 +292,7 @@ describe('a CardDAV server', () => {
     expect(names(await readAll('/b/')).toSorted()).toEqual(['Jane', 'June']);
   });
 
-  test('whose photos lie at a place that fails is asked for a few of them, and for all of its cards', async () => {
+  test('whose links to photos fail is asked for a few of them only, but for all of its cards', async () => {
     const hrefs = Array.from({ length: 9 }, (_, at) => `/b/${at}.vcf`);
     const link = (href: string) => `PHOTO;VALUE=uri:${api.url}${href}.png`;
     serveBook(Object.fromEntries(hrefs.map((href) => [href, vcard(href, link(href))])));
@@ -303,13 +303,13 @@ describe('a CardDAV server', () => {
     expect(asked.size).toBe(3);
   });
 
-  test('that refuses to give cards is told as such', async () => {
+  test('that refuses to return cards is reported as refusing', async () => {
     serveBook({ '/b/1.vcf': vcard('Jane') });
     script['REPORT /b/'] = () => ({ status: 403, text: '' });
     await expect(readAll('/b/')).rejects.toMatchObject({ fault: 'refused', status: 403 });
   });
 
-  test('that says its list is not whole is not taken at its word', async () => {
+  test('that says its list is incomplete is not taken to have listed all its cards', async () => {
     const notAll = '<response><href>/b/</href><status>HTTP/1.1 507 Insufficient Storage</status></response>';
     serveBook({ '/b/1.vcf': vcard('Jane') });
     const whole = script['PROPFIND /b/'];
@@ -320,7 +320,7 @@ describe('a CardDAV server', () => {
     await expect(readAll('/b/')).rejects.toMatchObject({ fault: 'refused' });
   });
 
-  test('that gives its cards other etags and another moment of change each time has each read once', async () => {
+  test('whose cards have other ETags and modification times in each answer has each card read once', async () => {
     let moment = 0;
     script['PROPFIND /b/'] = () => {
       moment += 1;

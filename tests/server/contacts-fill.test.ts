@@ -110,7 +110,7 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
   const failsToFill: Fault = ({ method, url }) =>
     method === 'PATCH' && url.pathname.endsWith(changed) ? { status: 500, json: {} } : null;
 
-  test('gets all that it lacks, keeps all that it has, and what stays out is said', async () => {
+  test('gets all that it lacks, keeps all that it has, and what is left out is reported', async () => {
     putTheirs();
     expect(await copy([ROSE])).toMatchObject({ written: 0, completed: 1, lost: 0, changed: 0 });
     const now = stored();
@@ -159,7 +159,7 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
   const ZOE = person('zoe', 'Zoe', ['zoe@example.com']);
   const held = () => (provider === 'google' ? people.people : graph.contacts);
 
-  test('and whose new details are refused is left as it is and told, and the others arrive', async () => {
+  test('and whose new details are refused is left unchanged and reported, and the others arrive', async () => {
     putTheirs();
     const bad = { ...ROSE, emails: [...ROSE.emails, { label: 'home', value: 'no address' }] };
     const copied = await copy([ANN, bad, ZOE]);
@@ -170,7 +170,7 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
     expect(stored()).not.toContain('rose@work.example');
   });
 
-  test('and is deleted while it is filled is written anew', async () => {
+  test('and is deleted while it is being completed is written again', async () => {
     putTheirs();
     const deleted = [...held().keys()];
     api.faults.push(({ method, url }) => {
@@ -182,7 +182,7 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
     expect(held().size).toBe(3);
   });
 
-  test('and at which the destination fails, each time, keeps no other from arriving', async () => {
+  test('and on which the destination fails every time keeps no other from arriving', async () => {
     const crowd = Array.from({ length: 9 }, (_, at) => person(`u${at}`, `Person ${at}`, []));
     const batches = provider === 'google' ? ':batchCreateContacts' : '$batch';
     const failing: Fault = ({ url, bytes }) =>
@@ -194,7 +194,7 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
     expect(held().size).toBe(8);
   });
 
-  test('and whose details the destination fails at, each time, is left as it is and told, and the others arrive', async () => {
+  test('and on whose details the destination fails every time is left unchanged and reported, and the others arrive', async () => {
     putTheirs();
     api.faults.push(...Array.from({ length: 99 }, () => failsToFill));
     const fates = new MemoryFates();
@@ -209,7 +209,7 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
     await expect(copy([ROSE])).rejects.toMatchObject({ fault: 'unavailable', status: 500 });
   });
 
-  test('and all others at which it fails are left to the next run', async () => {
+  test('and all others on which it fails are left to the next run', async () => {
     const batches = provider === 'google' ? ':batchCreateContacts' : '$batch';
     const failing: Fault = ({ url }) => (url.pathname.endsWith(batches) ? { status: 500, json: {} } : null);
     api.faults.push(...Array.from({ length: 99 }, () => failing));
@@ -306,7 +306,7 @@ describe('a refusal of Google', () => {
     expect(pauses).toEqual([]);
   });
 
-  test('that says the account is full is told as such', async () => {
+  test('that says the account is full is reported as a full account', async () => {
     api.faults.push(...faultsAt('batchCreateContacts', { ...refusal('MY_CONTACTS_OVERFLOW_COUNT'), status: 400 }));
     await expect(copy()).rejects.toMatchObject({ fault: 'full', reason: 'MY_CONTACTS_OVERFLOW_COUNT' });
   });
@@ -422,7 +422,7 @@ async function begun(database: Database, epoch = 1): Promise<string> {
 }
 
 describe('the fates of contacts', () => {
-  test('survive a kill: what was said is said again, nothing is written twice, and the sum is right', async () => {
+  test('survive a kill: remarks are repeated, nothing is written twice, and the totals are right', async () => {
     await using database = await openTestDatabase(FRESH);
     const id = await begun(database);
     const graph = new GraphApi('token');
@@ -469,7 +469,7 @@ describe('the fates of contacts', () => {
     expect(remarks[0]?.reason).toBe('Now in the notes there: gender.');
   });
 
-  test('are written with the lease alone', async () => {
+  test('are written only while the lease is held', async () => {
     await using database = await openTestDatabase(FRESH);
     const id = await begun(database, 2);
     const stale = openContactFates(database, { transferId: id, epoch: 1 });
@@ -477,7 +477,7 @@ describe('the fates of contacts', () => {
     expect(await openContactFates(database, { transferId: id, epoch: 2 }).all()).toEqual(new Map());
   });
 
-  test('hold a name that is too long for them, whatever stands where it is cut', async () => {
+  test('hold a name that is too long for them, whatever character it is cut at', async () => {
     await using database = await openTestDatabase(FRESH);
     const id = await begun(database);
     const fates = openContactFates(database, { transferId: id, epoch: 1 });
@@ -486,7 +486,7 @@ describe('the fates of contacts', () => {
     expect((await fates.all()).size).toBe(3);
   });
 
-  test('keep one counterpart for a contact that was about to be filled', async () => {
+  test('keep one counterpart for a contact that was about to be completed', async () => {
     const people = new PeopleApi('token');
     await using api = await startApi(people.answer);
     people.add({ names: [{ givenName: 'Rose', familyName: 'Hill' }], emailAddresses: [{ value: 'rose@example.com' }] });

@@ -139,7 +139,7 @@ describe('contacts to Google', () => {
   });
 
   test.each(['1.5', '3, 5', '-1', '60 seconds', 'soon'])(
-    'a wait of %s that nobody can read is not taken for none',
+    'a Retry-After of %s that can’t be parsed is not taken for no wait at all',
     async (wait) => {
       api.faults.push(...faultsAt('batchCreateContacts', { status: 429, headers: { 'retry-after': wait } }, 2));
       expect(await copy([JANE])).toMatchObject({ written: 1 });
@@ -147,7 +147,7 @@ describe('contacts to Google', () => {
     },
   );
 
-  test('a person whom Google is too busy to make is not told as refused', async () => {
+  test('a person whom Google is too busy to create is not reported as refused', async () => {
     const busy = { createdPeople: [{ httpStatusCode: 429 }] };
     api.faults.push(...faultsAt('batchCreateContacts', { status: 200, json: busy }));
     expect(await copy([JANE])).toMatchObject({ written: 1, skipped: [], lost: 0 });
@@ -194,7 +194,7 @@ describe('contacts to Google', () => {
     expect(people.people.size).toBe(10);
   });
 
-  test('a refusal that names nobody is narrowed down to the one to blame', async () => {
+  test('a refusal that names no contact is narrowed down to the one that causes it', async () => {
     api.faults.push(...Array.from({ length: 20 }, () => blameNobody));
     const good = Array.from({ length: 10 }, (_, at) => person(`u${at}`, `Person ${at}`, [`p${at}@example.com`]));
     const copied = await copy([...good.slice(0, 7), person('bad', 'Bad One', ['no address']), ...good.slice(7)]);
@@ -238,7 +238,7 @@ describe('contacts to Google', () => {
     await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unexpected' });
   });
 
-  test('a token that is refused before its time is renewed once, and the request is made again', async () => {
+  test('a token that is refused before it expires is refreshed once, and the request is repeated', async () => {
     const renewals: boolean[] = [];
     let token = 'good token';
     const writer = openContactWriter('google', {
@@ -265,7 +265,7 @@ describe('contacts to Google', () => {
     await expect(run()).rejects.toMatchObject({ fault: 'authentication', status: 401 });
   });
 
-  test('the token is asked for anew by every request', async () => {
+  test('every request asks for the current token', async () => {
     let asked = 0;
     const writer = openContactWriter('google', {
       settings: readSettings({ SANDBOX: 'on', GOOGLE_CONTACTS_URL: `${api.url}/` }),
@@ -299,7 +299,7 @@ describe('contacts to Google', () => {
   });
 
   test.each(['connections', 'contactGroups'])(
-    'a list of %s that leads back to a page that was there is left',
+    'a list of %s that leads back to an earlier page is abandoned',
     async (path) => {
       const page = { nextPageToken: 'again' };
       api.faults.push(...faultsAt(`/${path}`, { status: 200, json: page }, 3));
@@ -308,7 +308,7 @@ describe('contacts to Google', () => {
     },
   );
 
-  test('more contacts than a copy keeps in memory are not listed to their end', async () => {
+  test('a list of more contacts than a copy keeps in memory is not read to its end', async () => {
     let page = 0;
     const crowd = () => {
       page += 1;
@@ -322,7 +322,7 @@ describe('contacts to Google', () => {
     await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unexpected', account: 'destination' });
   });
 
-  test('a person whom a list shows twice stands for one contact, and is not told as doubled', async () => {
+  test('a person who is listed twice counts as one contact, and is not reported as duplicated', async () => {
     people.add({ names: [{ givenName: 'Ann', familyName: 'Lee' }], emailAddresses: [{ value: 'ann@example.com' }] });
     const twice: Fault = (request) => {
       if (!request.url.pathname.endsWith('/connections')) return null;
@@ -338,7 +338,7 @@ describe('contacts to Google', () => {
     expect(people.people.size).toBe(2);
   });
 
-  test('a batch of which Google shows only a part is looked for, and nobody gets the photo of another', async () => {
+  test('a batch that Google answers only in part is looked for, and nobody gets the photo of another', async () => {
     const faces = [1, 2, 3].map((at) => ({
       ...person(`u${at}`, `Person ${at}`, []),
       photo: { mediaType: 'image/png', bytes: new Uint8Array([at]) },

@@ -140,7 +140,7 @@ describe('contacts to Microsoft', () => {
     expect(graph.contacts.size).toBe(45);
   });
 
-  test('requests of a batch that are put off are sent again after the longest wait asked for', async () => {
+  test('throttled requests of a batch are sent again after the longest wait that was asked for', async () => {
     graph.subFaults.push(null, 429, null, 503);
     expect(await copy(people(20))).toMatchObject({ written: 20, skipped: [] });
     expect(pauses).toEqual([7_000]);
@@ -152,13 +152,13 @@ describe('contacts to Microsoft', () => {
     [507, 'full'],
     [401, 'authentication'],
     [403, 'authentication'],
-  ] as const)('a %s within a batch is told as %s, and no contact as refused by itself', async (status, fault) => {
+  ] as const)('a %s within a batch is reported as %s, and no single contact as refused', async (status, fault) => {
     graph.subFaults.push(null, status);
     await expect(copy(people(3))).rejects.toMatchObject({ fault, status, account: 'destination' });
     expect(batches()).toBe(1);
   });
 
-  test('a batch that is put off for an hour is left to the next run', async () => {
+  test('a batch that is throttled for an hour is left to the next run', async () => {
     const responses = [{ id: '0', status: 429, headers: { 'Retry-After': '3600' } }];
     api.faults.push(...faultsAt('$batch', { status: 200, json: { responses } }, 18));
     await expect(copy(people(1))).rejects.toMatchObject({ fault: 'unavailable', pause: 3_600_000 });
@@ -175,7 +175,7 @@ describe('contacts to Microsoft', () => {
     expect(graph.contacts.size).toBe(20);
   });
 
-  test('a request whose end nobody knows is looked for before it is written again', async () => {
+  test('a contact whose request has an unknown outcome is looked for before it is written again', async () => {
     graph.subFaults.push(null, 500);
     expect(await copy(people(8))).toMatchObject({ written: 8, present: 0 });
     expect(graph.contacts.size).toBe(8);
@@ -196,7 +196,7 @@ describe('contacts to Microsoft', () => {
     expect(api.requests.filter(({ method }) => method === 'PUT').length).toBe(6 + 6 + 1);
   });
 
-  test('a photo over the limit is left out and said', async () => {
+  test('a photo over the limit is left out and reported', async () => {
     const photo = { mediaType: 'image/png', bytes: new Uint8Array(4 * 1024 * 1024 + 1) };
     const copied = await copy([{ ...person('a', 'Ann', []), photo }]);
     expect(copied.notes).toEqual([{ contact: 'Ann', note: 'The photo was not accepted there.' }]);
@@ -209,20 +209,20 @@ describe('contacts to Microsoft', () => {
     expect(copied.notes.map(({ note }) => note)).toContain('The photo was not accepted there.');
   });
 
-  test('a next page that was there already is not asked for', async () => {
+  test('a next page that has been read already is not requested', async () => {
     const page = { value: [], '@odata.nextLink': `${api.url}/v1.0/me/contacts?$skip=100` };
     api.faults.push(...faultsAt('/contacts', { status: 200, json: page }, 4));
     await expect(copy([person('a', 'Ann', [])])).rejects.toMatchObject({ fault: 'unexpected' });
     expect(api.requests).toHaveLength(2);
   });
 
-  test('a next page at another host is not asked for', async () => {
+  test('a next page at another host is not requested', async () => {
     const away = { value: [], '@odata.nextLink': 'http://127.0.0.1:9/v1.0/me/contacts' };
     api.faults.push(() => ({ status: 200, json: away }));
     await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unexpected' });
   });
 
-  test('a contact under a name that no table holds is not taken', async () => {
+  test('a contact with an ID that the database can’t hold is not accepted', async () => {
     const page = { value: [{ id: 'AAMk\u0000', displayName: 'Jane' }] };
     api.faults.push(...faultsAt('/contacts', { status: 200, json: page }));
     await expect(copy([person('a', 'Ann', [])])).rejects.toMatchObject({ fault: 'unexpected' });

@@ -103,26 +103,30 @@ test('they take one round trip', needs('postgresql'), async () => {
   expect(await numbersIn(world.database)).toEqual([1, 2, 3]);
 });
 
-test('one that waits for a lock sees, behind it, what was committed meanwhile', needs('postgresql'), async () => {
-  await using database = await openTestDatabase(FRESH);
-  await database.query('create table numbers (number integer primary key)');
-  await database.query(ADD, [1]);
-  let waiting: Promise<unknown> | undefined;
-  await database.transaction(async (sql) => {
-    await sql.query('select 1 from numbers where number = 1 for update');
-    waiting = database.commit([
-      { text: 'select 1 from numbers where number = 1 for share' },
-      { text: 'select count(*)::integer as count from numbers' },
-    ]);
-    const isWaiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    while ((await database.query(isWaiting)).length === 0);
-    await sql.query(ADD, [2]);
-  });
-  expect(await waiting).toEqual([[{ '?column?': 1 }], [{ count: 2 }]]);
-});
+test(
+  'a statement behind one that waits for a lock sees what was committed in the meantime',
+  needs('postgresql'),
+  async () => {
+    await using database = await openTestDatabase(FRESH);
+    await database.query('create table numbers (number integer primary key)');
+    await database.query(ADD, [1]);
+    let waiting: Promise<unknown> | undefined;
+    await database.transaction(async (sql) => {
+      await sql.query('select 1 from numbers where number = 1 for update');
+      waiting = database.commit([
+        { text: 'select 1 from numbers where number = 1 for share' },
+        { text: 'select count(*)::integer as count from numbers' },
+      ]);
+      const isWaiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      while ((await database.query(isWaiting)).length === 0);
+      await sql.query(ADD, [2]);
+    });
+    expect(await waiting).toEqual([[{ '?column?': 1 }], [{ count: 2 }]]);
+  },
+);
 
 test(
-  'a connection that ends under them is told as such, and the next ones have another',
+  'a connection that ends during a commit is reported as such, and the next commit has another',
   needs('postgresql'),
   async () => {
     await using world = await proxied();
@@ -151,7 +155,7 @@ test(
 );
 
 test(
-  'a transaction whose process stands still is ended, and nothing of that is asked of what lets connections in',
+  'a transaction whose process is frozen is ended, without a connection parameter that a pooler might refuse',
   needs('postgresql'),
   async () => {
     const shared = await createSharedDatabase();
@@ -179,28 +183,24 @@ test(
   },
 );
 
-test(
-  'a statement that a time limit of the DBA cuts short is no fault of the statement',
-  needs('postgresql'),
-  async () => {
-    const url = await createEmptyDatabase();
-    await using database = await openDatabase({ url });
-    for (const [limit, text] of [
-      ['statement_timeout', 'select pg_sleep(60)'],
-      ['lock_timeout', 'lock table schema_migrations'],
-    ] as const) {
-      await using holder = await openDatabase({ url });
-      await holder.transaction(async (sql) => {
-        await sql.query('lock table schema_migrations');
-        const cut = database.transaction(async (own) => {
-          await own.query(`set local ${limit} = 10`);
-          await own.query(text);
-        });
-        await expect(cut).rejects.toThrow(DatabaseUnavailable);
+test('a statement that is canceled by a timeout of the DBA is not at fault itself', needs('postgresql'), async () => {
+  const url = await createEmptyDatabase();
+  await using database = await openDatabase({ url });
+  for (const [limit, text] of [
+    ['statement_timeout', 'select pg_sleep(60)'],
+    ['lock_timeout', 'lock table schema_migrations'],
+  ] as const) {
+    await using holder = await openDatabase({ url });
+    await holder.transaction(async (sql) => {
+      await sql.query('lock table schema_migrations');
+      const cut = database.transaction(async (own) => {
+        await own.query(`set local ${limit} = 10`);
+        await own.query(text);
       });
-    }
-  },
-);
+      await expect(cut).rejects.toThrow(DatabaseUnavailable);
+    });
+  }
+});
 
 test.each([
   ['ENOENT', 'there is no file or socket where it points (ENOENT). Mend its path.'],
@@ -273,13 +273,17 @@ describe('a database that the product can not work on is refused at the start, w
     await command(url, `drop database ${name}`);
   });
 
-  test.each(['serializable', 'repeatable read'])('what it isolates by: %s', needs('postgresql'), async (isolation) => {
-    const url = await createEmptyDatabase();
-    await command(url, `alter database ${nameOf(url)} set default_transaction_isolation = '${isolation}'`);
-    await expect(openDatabase({ url })).rejects.toThrow(
-      `default_transaction_isolation is ${isolation}, and it must be read committed. Example: ALTER ROLE portal`,
-    );
-  });
+  test.each(['serializable', 'repeatable read'])(
+    'its default isolation level: %s',
+    needs('postgresql'),
+    async (isolation) => {
+      const url = await createEmptyDatabase();
+      await command(url, `alter database ${nameOf(url)} set default_transaction_isolation = '${isolation}'`);
+      await expect(openDatabase({ url })).rejects.toThrow(
+        `default_transaction_isolation is ${isolation}, and it must be read committed. Example: ALTER ROLE portal`,
+      );
+    },
+  );
 
   test.each([
     [
@@ -320,25 +324,29 @@ describe('a database that the product can not work on is refused at the start, w
     );
   });
 
-  test('a table to be changed that somebody has, whom nobody waits behind then', needs('postgresql'), async () => {
-    const url = await createEmptyDatabase();
-    await using old = await openDatabase({ url });
-    await using backup = await openDatabase({ url });
-    await old.query("delete from schema_migrations where name = '068-export-pieces.sql'");
-    await old.query('alter table export_files drop column pieces');
-    const read = 'select 1 from export_files';
-    await backup.transaction(async (sql) => {
-      await sql.query('set local idle_in_transaction_session_timeout = 0');
-      await sql.query(read);
-      await expect(openDatabase({ url })).rejects.toThrow(
-        /somebody has tables that are to be changed, such as a backup or an open psql \(55P03\)\. Wait for its end/,
-      );
-      expect(await old.query(read)).toEqual([]);
-    });
-    await using _new = await openDatabase({ url });
-  });
+  test(
+    'a table to be migrated that somebody else holds, and nobody else then queues for it',
+    needs('postgresql'),
+    async () => {
+      const url = await createEmptyDatabase();
+      await using old = await openDatabase({ url });
+      await using backup = await openDatabase({ url });
+      await old.query("delete from schema_migrations where name = '068-export-pieces.sql'");
+      await old.query('alter table export_files drop column pieces');
+      const read = 'select 1 from export_files';
+      await backup.transaction(async (sql) => {
+        await sql.query('set local idle_in_transaction_session_timeout = 0');
+        await sql.query(read);
+        await expect(openDatabase({ url })).rejects.toThrow(
+          /somebody has tables that are to be changed, such as a backup or an open psql \(55P03\)\. Wait for its end/,
+        );
+        expect(await old.query(read)).toEqual([]);
+      });
+      await using _new = await openDatabase({ url });
+    },
+  );
 
-  test('a role that may make tables, and no schema for the queue', needs('postgresql'), async () => {
+  test('a role that may create tables, but no schema for the queue', needs('postgresql'), async () => {
     const url = await createEmptyDatabase();
     const role = `role_${nameOf(url)}`;
     await command(url, `create role ${role} login`);
@@ -386,17 +394,17 @@ describe('a change of the tables', needs('postgresql'), () => {
     return lines.map((line) => (JSON.parse(line) as { msg: string; migration?: string }).migration ?? 'waits');
   }
 
-  test('has the time that it needs, whatever limit statements have, and is told', async () => {
+  test('takes as long as it needs, whatever timeout statements have, and is logged', async () => {
     expect(await openHeld('select 1 from export_files', 'alter table')).toEqual(['068-export-pieces.sql']);
   });
 
-  test('by another process is waited for as long as it takes, and told', async () => {
+  test('by another process is waited for as long as it takes, and logged', async () => {
     const lines = await openHeld('select pg_advisory_xact_lock(7265301)', 'advisory');
     expect(lines).toEqual(['waits', '068-export-pieces.sql']);
   });
 });
 
-test("a clock that is not the database's is told, by how much and with what to do", async () => {
+test("a clock that differs from the database's is reported, with the difference and what to do", async () => {
   await using database = await openTestDatabase(FRESH);
   const told = (by: number) => clockFault(database, () => Date.now() + by);
   expect(await told(0)).toBeNull();
@@ -405,7 +413,7 @@ test("a clock that is not the database's is told, by how much and with what to d
   expect(await told(-86_400_000)).toMatch(/ 86400 s behind the database's: .* Put both right \(NTP\)/);
 });
 
-test('a clock that goes wrong while the process runs is told once, and again when it does so again', async () => {
+test('a clock that goes wrong while the process runs is reported once, and again when it does so again', async () => {
   await using database = await openTestDatabase(FRESH);
   const lines: string[] = [];
   const log = openLog('info', { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) });
@@ -442,7 +450,7 @@ describe('the files of an embedded database', () => {
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
   });
 
-  test("that are damaged, or another user's, are told as that, with what to do", async () => {
+  test("that are damaged, or another user's, are reported as such, with what to do", async () => {
     const data = await temporaryFolder();
     await layFreshDatabase(data);
     const folder = join(data, 'database');

@@ -340,13 +340,13 @@ describe(
   'the server of scripts',
   { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), timeout: 60_000 },
   () => {
-    test('is told no password without TLS', async () => {
+    test('is not sent the password without TLS', async () => {
       await using dovecot = await startDovecot({ sieve: {} });
       await expect(scriptsOf(dovecot, '')).rejects.toMatchObject({ fault: 'certificate' });
       expect(await dovecot.log()).not.toContain(SUBSCRIBER);
     });
 
-    test('is told the password over TLS by a certificate that somebody vouches for, and by no other', async () => {
+    test('is sent the password over TLS with a trusted certificate, and with no other', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
       onTestFinished(() => rm(folder, { recursive: true, force: true }));
       const [key, certificate] = [join(folder, 'key'), join(folder, 'cert')];
@@ -407,7 +407,7 @@ test('what forwarding has brought since a transfer was put to rest, with message
   expect(await forwarded.brought('INBOX', 1n, marked, source, destination as never)).toEqual(new Set([7]));
 });
 
-test('a forwarded message that the source lists and does not hand out is left to the copy, which tells of it', async () => {
+test('a forwarded message that the source lists but does not return is left to the copy, which reports it', async () => {
   const mark = markOf(NEW_ADDRESS);
   const marked = [1, 2].map((uid) => ({ uid, size: 1, flags: [mark], internalDate: new Date(0) }));
   const source = { headers: headersOf([1]) };
@@ -514,7 +514,7 @@ describe('an odd server of scripts', () => {
     },
   );
 
-  test('that puts words before the handshake is told nothing', async () => {
+  test('that injects a response before the handshake is told nothing', async () => {
     const { fault, heard } = await talkTo((socket) => {
       socket.write('"SASL" "PLAIN"\r\n"STARTTLS"\r\nOK\r\n');
       socket.once('data', () => socket.write('OK "go on"\r\n"SASL" "PLAIN"\r\nOK "injected"\r\n'));
@@ -531,7 +531,7 @@ describe('an odd server of scripts', () => {
     expect(await talkTo((socket) => socket.end(greeting))).toMatchObject({ fault: { fault } });
   });
 
-  test('that is silent is left when the time is over', async () => {
+  test('that is silent is abandoned when the time is over', async () => {
     expect(await talkTo(() => {}, 'open', 100)).toMatchObject({ fault: { name: 'TimeoutError' }, heard: '' });
   });
 
@@ -540,7 +540,7 @@ describe('an odd server of scripts', () => {
     expect(readReply(Buffer.from('NO (X-LIMIT (1 (2)) 3) "no"\r\n'))?.reply).toMatchObject({ code: 'X-LIMIT' });
   });
 
-  test('is read the same however its answer is cut', () => {
+  test('is understood the same, however its answer is split', () => {
     const answer = Buffer.from(
       '"a \\"b\\" \\\\" ACTIVE\r\n{6}\r\nx\r\ny\r\n\r\n"Grüße"\r\nNO (QUOTA/MAXSIZE "1)") {3+}\r\nfoo\r\n',
     );

@@ -91,7 +91,7 @@ describe('The way to a mail server', needs('openssl'), () => {
     expect(heard.slice(0, 4)).toEqual(['open CAPABILITY', 'open STARTTLS', 'secret CAPABILITY', 'secret LOGIN']);
   });
 
-  test('a server without TLS hears a password only where the operator trusts it', async () => {
+  test('a server without TLS is sent a password only where the operator trusts it', async () => {
     const { port, heard } = await listening('plain', good);
     await expect(signIn({ port, security: 'starttls' })).rejects.toMatchObject({ fault: 'certificate' });
     await expect(signIn({ port, security: 'tls' })).rejects.toMatchObject({ fault: 'certificate' });
@@ -163,7 +163,7 @@ describe('The way to a mail server', needs('openssl'), () => {
   });
 
   test.each(['tls', 'starttls', 'plain'] as const)(
-    'a host whose first addresses refuse is reached at the next, and its name is asked for once only (%s)',
+    'a host whose first addresses refuse is reached at the next, and its name is resolved only once (%s)',
     async (kind) => {
       const { port, heard } = await listening(kind, good);
       const asked: string[] = [];
@@ -204,7 +204,7 @@ describe('The way to a mail server', needs('openssl'), () => {
   });
 
   test.each(['tls', 'starttls', 'plain'] as const)(
-    'nothing leaves any more when a server that takes it slowly is given up (%s)',
+    'nothing more is sent once a slow server has been given up (%s)',
     async (kind) => {
       const { port } = await listening(kind, good);
       const line = Promise.withResolvers<Socket>();

@@ -191,7 +191,7 @@ describe('Reading from odd servers', () => {
     expect(lines.filter((line) => line.includes('EXAMINE'))).toHaveLength(4);
   });
 
-  test('what was asked for ahead and is not read stands in nobody’s way', async () => {
+  test('what was requested ahead and is not read blocks nothing else', async () => {
     let open = '';
     const { reader, lines } = await reading((line, { tag, say }) => {
       const asked = /EXAMINE "(.*)"/.exec(line)?.[1];
@@ -222,7 +222,7 @@ describe('Reading from odd servers', () => {
     ]);
   });
 
-  test('what is told twice of one mailbox is no row of the next one', async () => {
+  test('a message that is listed twice in one mailbox does not count for the next one', async () => {
     let open = '';
     const { reader } = await reading((line, { tag, say }) => {
       const asked = /EXAMINE "(.*)"/.exec(line)?.[1];
@@ -346,7 +346,7 @@ describe('Reading from odd servers', () => {
     expect(await bodies(reader.fetch('INBOX', [3]))).toEqual([[3, 'abc']]);
   });
 
-  test('what has come and is not wanted any more stands in nobody’s way', async () => {
+  test('what has arrived and is no longer wanted blocks nothing else', async () => {
     const body = Buffer.alloc(50_000, 'x');
     const { reader } = await reading((line, { tag, say }) => {
       if (!isFetch(line)) return false;
@@ -486,7 +486,7 @@ describe('Reading from odd servers', () => {
     await expect(bodies(reader.fetch('INBOX', [3]))).rejects.toMatchObject({ fault: 'lost' });
   });
 
-  test('a server that talks without end is left', async () => {
+  test('a server that talks without end is abandoned', async () => {
     const { reader, connection } = await reading((line, { say }) => {
       if (!isFetch(line)) return false;
       say(Buffer.from('* OK still here\r\n'.repeat(120_000)));
@@ -534,7 +534,7 @@ describe('Reading from odd servers', () => {
     await expect(fetched).rejects.toMatchObject({ fault: 'slow' });
   });
 
-  test('a server that owes an answer is left soon after the work is called off', async () => {
+  test('a server that owes an answer is abandoned soon after the work is canceled', async () => {
     const silent = Promise.withResolvers<void>();
     const server = scriptedServer((line) => {
       if (!isFetch(line)) return false;
@@ -552,7 +552,7 @@ describe('Reading from odd servers', () => {
     await expect(fetched).rejects.toMatchObject({ fault: 'lost' });
   });
 
-  test('a server that gives what it owes slowly, but does, is not left', async () => {
+  test('a server that answers slowly, but does answer, is not abandoned', async () => {
     const asked = Promise.withResolvers<Stage>();
     const { reader, clock } = await reading((line, stage) => {
       if (!isFetch(line)) return false;
@@ -570,7 +570,7 @@ describe('Reading from odd servers', () => {
     expect((await fetched)[0]?.[1].length).toBe(100_000);
   });
 
-  test('a reader that takes its time makes no server slow', async () => {
+  test('a server does not count as slow because its reader takes its time', async () => {
     let stage: Stage | undefined;
     const { reader, clock, connection } = await reading((line, given) => {
       if (!isFetch(line)) return false;

@@ -59,7 +59,7 @@ test(
 );
 
 test.each(['[UNAVAILABLE] Not now.', 'Not now.'])(
-  'mailboxes that a server lets nobody open are waited for, and told after four waits: NO %s',
+  'mailboxes that a server refuses to open are waited for, and reported after four waits: NO %s',
   { timeout: 60_000 },
   async (says) => {
     for (const passes of [true, false]) {
@@ -140,7 +140,7 @@ test(
 );
 
 test(
-  'what a destination stores and says NO to all the same is there once, told as copied, and not copied again',
+  'what a destination stores although it says NO is there once, reported as copied, and not copied again',
   { ...needs('dovecot'), timeout: 60_000 },
   async () => {
     let refused = 0;
@@ -168,7 +168,7 @@ test(
   },
 );
 
-test('a pause that a server asks one connection for is kept by all of them', { timeout: 60_000 }, async () => {
+test('a pause that a server asks of one connection is kept by all of them', { timeout: 60_000 }, async () => {
   // Shorter than a lease.
   const PAUSE = 6000;
   const opening = new Set<string>();

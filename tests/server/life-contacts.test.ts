@@ -46,7 +46,7 @@ async function restContacts({ web }: LifeWorld, { id }: Ordered, days = 0): Prom
 }
 
 test(
-  'contacts whose address book asks for a pause are told as waiting for it, and each run counts',
+  'contacts whose address book asks for a pause are reported as waiting for it, and each run counts',
   { timeout: 60_000 },
   async () => {
     const pause = 7200;

@@ -30,8 +30,8 @@ async function receiptOf({ web }: LifeWorld, { id, headers }: Ordered) {
 
 const completions = ({ web }: LifeWorld) => web.outbox.filter(({ raw }) => raw.includes('is complete'));
 
-describe('what is told as copied', { timeout: 60_000 }, () => {
-  test('is all that was, beside a folder that could not be made', async () => {
+describe('what is reported as copied', { timeout: 60_000 }, () => {
+  test('is everything that was copied, beside a folder that could not be created', async () => {
     const world = await openWorldOfTest({
       mail: { INBOX: some(0, 3), Fresh: some(20, 4) },
       change: (direction, part) =>
@@ -57,7 +57,7 @@ describe('what is told as copied', { timeout: 60_000 }, () => {
     expect(text).toContain(`<li><bdi>Fresh</bdi>: ${told}</li>`);
   });
 
-  test('is the same everywhere of what its owner moves and deletes meanwhile, and nothing is said not to have come', async () => {
+  test('is the same everywhere for what its owner moves and deletes meanwhile, and nothing is reported as lost', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
     const [held, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     await using _worker = await world.work({
@@ -89,7 +89,7 @@ describe('what is told as copied', { timeout: 60_000 }, () => {
     expect(completions(world)[0]?.raw).toContain('1 item is not in your new mailbox.');
   });
 
-  test('is all that was, beside a folder that an earlier order copied and that is gone since', async () => {
+  test('is everything that was copied, beside a folder that an earlier order copied and that has gone since', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 2), Old: some(20, 6) } });
     await using _worker = await world.work();
     const first = await world.order(TOLD);
@@ -108,7 +108,7 @@ describe('what is told as copied', { timeout: 60_000 }, () => {
     expect(completions(world).at(-1)?.raw).toContain('3 messages were copied');
   });
 
-  test('has beside it as present no message that an earlier order stored and that is missing now', async () => {
+  test('does not count as present any message that an earlier order stored and that is missing now', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
     const { database } = world.web;
     const first = await world.order(TOLD);
@@ -144,7 +144,7 @@ describe('what is told as copied', { timeout: 60_000 }, () => {
 const HOUR_LATER = "now() + interval '1 hour'";
 
 test.each([true, false])(
-  'with a clock that is put back meanwhile nothing ends before it began, stopped (%s) and taken back',
+  'with a clock that is set back meanwhile nothing ends before it began, stopped (%s) and taken back',
   async (isStopped) => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 2) } });
     const { database } = world.web;

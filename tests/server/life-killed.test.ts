@@ -20,7 +20,7 @@ import { NEW_ADDRESS, openWorld, SUBSCRIBER } from '../support/transfer-world.ts
 const PROCESS = join(import.meta.dirname, '../support/transfer-process.ts');
 
 test(
-  'what a killed worker has copied of a transfer that is stopped then is told, and can be taken back',
+  'what a killed worker had copied is reported after a stop, and can be taken back',
   { ...needs('dovecot'), timeout: 60_000 },
   async () => {
     const stack = new AsyncDisposableStack();

@@ -92,7 +92,7 @@ describe('a web server that did not order the transfer, on the same PostgreSQL',
 });
 
 test(
-  'a taking back and an order between the same mailboxes that begin at once are not both worked on',
+  'a take-back and an order between the same mailboxes that begin at the same time are not both worked on',
   { ...needs('postgresql'), timeout: 60_000 },
   async () => {
     const world = await openWorldOfTest();

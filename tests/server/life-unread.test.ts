@@ -9,7 +9,7 @@ const REASON =
   'We copied this folder, but the new mailbox does not let us read it any more, so we could not check all of it.';
 
 test(
-  'a folder that was copied and can’t be read any more is told as not checked, on the page and in the receipt',
+  'a folder that was copied and can’t be read any more is reported as not checked, on the page and in the receipt',
   { ...needs('dovecot'), timeout: 60_000 },
   async () => {
     let isWritten = false;

@@ -259,7 +259,7 @@ describe('a notification', () => {
     expect(await database.query(JOBS)).toEqual([]);
   });
 
-  test('that the mail server does not take is kept and tried again later', async () => {
+  test('that the mail server does not accept is kept and retried later', async () => {
     await using smtp = await startSmtp((letters) => (letters === 1 ? new Error('not now') : null));
     await using filled = await openFilled();
     const { database, queue } = filled;
@@ -273,7 +273,7 @@ describe('a notification', () => {
     await expect.poll(() => smtp.letters.length, { timeout: 10_000 }).toBe(1);
   });
 
-  test('that the mail server never takes is not said to be tried again the last time, but to be given up', async () => {
+  test('that the mail server never accepts is logged the last time as given up, not as to be retried', async () => {
     await using smtp = await startSmtp(() => new Error('not now'));
     await using filled = await openFilled();
     const { database, queue } = filled;
@@ -312,7 +312,7 @@ describe('a notification', () => {
     await expect.poll(() => database.query(JOBS), { timeout: 10_000 }).toMatchObject([{ state }]);
   });
 
-  test('that no mail server is there for is an error of the log at once, as no other can be sent either', async () => {
+  test('that can’t be sent for want of a mail server is logged as an error at once, as no other can be sent either', async () => {
     await using filled = await openFilled();
     await filled.queue.announce(ID, 'started');
     const lines: string[] = [];
@@ -349,7 +349,7 @@ describe('a notification', () => {
     expect(taken).toEqual([]);
   });
 
-  test('that was sent is not sent again when the queue could not note it', async () => {
+  test('that was sent is not sent again when the queue could not record it', async () => {
     await using smtp = await startSmtp(() => null);
     await using filled = await openFilled();
     const { database, queue } = filled;
@@ -372,7 +372,7 @@ describe('a notification', () => {
     expect(smtp.letters[0]).toContain('To: +16505550100@home.example');
   });
 
-  test('to an address that nobody has proven is one only, at the end, and without content', async () => {
+  test('to an address that nobody has proven is sent only once, at the end, and without content', async () => {
     await using smtp = await startSmtp(() => null);
     await using filled = await openFilled('typo@home.example', 'c@d.example');
     const { database, queue } = filled;

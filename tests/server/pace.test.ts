@@ -52,7 +52,7 @@ describe('the time that is left', () => {
     }
   });
 
-  test('is not said before a tenth is done, nor while it is not known what is left', () => {
+  test('is not given before a tenth is done, or while it is unknown how much is left', () => {
     const { told } = runOf(1, 1, 50);
     expect(told.filter(({ share }) => share < 0.05).every(({ left }) => left === undefined)).toBe(true);
     const pace = openPace(() => 5000);
@@ -60,7 +60,7 @@ describe('the time that is left', () => {
   });
 });
 
-test('what a provider does not take today has no time that is left, as nobody knows how long it waits', async () => {
+test('there is no estimate for what a provider does not accept today, as nobody knows how long it waits', async () => {
   const ledger = { traffic: async () => ({ up: 300, down: 0 }) } as unknown as Ledger;
   const limits = { source: { connections: 1 }, destination: { connections: 1, upADay: 1000 } };
   const budget = await openBudget(limits, ledger, MACHINE_CLOCK);

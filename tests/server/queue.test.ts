@@ -50,22 +50,25 @@ test.each([FRESH, EMBEDDED])(
   },
 );
 
-test.each([FRESH, EMBEDDED])('what a worker that died had goes on before orders that wait (%s)', async (address) => {
-  await using database = await openTestDatabase(address);
-  await using queue = await openJobQueue({ database, log: openLog('silent') });
-  for (const id of ['first', 'second']) await queue.send(id);
-  await queue.sendUnlessWaiting('held', 0);
-  const taken: string[] = [];
-  const all = Promise.withResolvers<void>();
-  await using _working = await queue.workOnTransfers(1, async (id) => {
-    if (taken.push(id) === 3) all.resolve();
-  });
-  await all.promise;
-  expect(taken).toEqual(['held', 'first', 'second']);
-});
+test.each([FRESH, EMBEDDED])(
+  'the transfers of a worker that died continue before orders that wait (%s)',
+  async (address) => {
+    await using database = await openTestDatabase(address);
+    await using queue = await openJobQueue({ database, log: openLog('silent') });
+    for (const id of ['first', 'second']) await queue.send(id);
+    await queue.sendUnlessWaiting('held', 0);
+    const taken: string[] = [];
+    const all = Promise.withResolvers<void>();
+    await using _working = await queue.workOnTransfers(1, async (id) => {
+      if (taken.push(id) === 3) all.resolve();
+    });
+    await all.promise;
+    expect(taken).toEqual(['held', 'first', 'second']);
+  },
+);
 
 test.each([FRESH, EMBEDDED])(
-  'a worker has so many transfers at a time, and then takes the next one (%s)',
+  'a worker has a limited number of transfers at a time, and then takes the next one (%s)',
   async (address) => {
     await using database = await openTestDatabase(address);
     await using queue = await openJobQueue({ database, log: openLog('silent') });
@@ -124,7 +127,7 @@ async function putBack(address: TestAddress, count: number) {
 }
 
 test.each([FRESH, EMBEDDED])(
-  'a start puts back what nobody works on, however much, at one go (%s)',
+  'a start puts back all jobs that nobody works on, however many, at once (%s)',
   async (address) => {
     const few = await putBack(address, 3);
     expect(few.ids).toEqual([1, 2, 3]);
@@ -161,7 +164,7 @@ test('what a server said when a job failed, in which an address may stand, is no
   expect(heard).not.toContainEqual(expect.objectContaining({ transferId: 'told' }));
 });
 
-test('a start takes no long look for those among ten thousand waiting transfers that nobody works on', async () => {
+test('a start quickly finds the jobs that nobody works on among ten thousand waiting transfers', async () => {
   await using database = await openTestDatabase(FRESH);
   await using queue = await openJobQueue({ database, log: openLog('silent') });
   const add = (count: number, finished: string) =>
@@ -189,7 +192,7 @@ test('a start takes no long look for those among ten thousand waiting transfers 
   expect(await database.query(waiting)).toEqual([{ count: 10_000 }]);
 });
 
-test('errors of the queue that are alike are told once a minute, with how many there were', () => {
+test('similar errors of the queue are logged once a minute, with how many there were', () => {
   const lines: string[] = [];
   const log = openLog('error', { write: (line: string) => void lines.push(line) });
   let now = 0;
@@ -208,7 +211,7 @@ test('errors of the queue that are alike are told once a minute, with how many t
   ]);
 });
 
-test('an error of the queue that pg-boss has copied is told as the error that it was', () => {
+test('an error of the queue that pg-boss has copied is logged as the original error', () => {
   const lines: string[] = [];
   const tell = toldNowAndThen(openLog('error', { write: (line: string) => void lines.push(line) }), () => 0);
   const error = Object.assign(new Error('canary'), { code: '57P01' });
@@ -222,7 +225,7 @@ test('an error of the queue that pg-boss has copied is told as the error that it
   expect(lines.join()).not.toContain('canary');
 });
 
-test('a transfer that breaks off each time is tried after longer and longer pauses, told once, and keeps nobody out', async () => {
+test('a transfer that fails every time is retried after longer and longer pauses, logged once, and keeps no other waiting', async () => {
   await using database = await openTestDatabase(FRESH);
   const log = openLog('silent');
   const told = vi.spyOn(log, 'error');

@@ -20,7 +20,7 @@ describe('a safe with keys in a folder', () => {
     expect(await (await openFolderSafe(vault, folder)).open('a/1', sealed)).toBe('secret');
   });
 
-  test('keeps the key of a place that is sealed anew, also by two at once', async () => {
+  test('keeps the key of a place that is sealed again, even by two at once', async () => {
     const safe = await openFolderSafe(vault, await temporary());
     const sealed = await Promise.all([safe.seal('a/1', 'one'), safe.seal('a/1', 'two'), safe.seal('a/1', 'three')]);
     expect(await Promise.all(sealed.map((bytes) => safe.open('a/1', bytes)))).toEqual(['one', 'two', 'three']);
@@ -57,7 +57,7 @@ describe('a safe with keys in a folder', () => {
     await expect(safe.open('a/1', sealed)).rejects.toThrow(/damaged/);
   });
 
-  test('does not take a key that can not be read for one that is gone', async () => {
+  test('does not mistake a key that can’t be read for one that is gone', async () => {
     const folder = await temporary();
     const safe = await openFolderSafe(vault, folder);
     const sealed = await safe.seal('a/1', 'secret');

@@ -80,7 +80,7 @@ describe('what is sealed', () => {
     expect(() => both.open('a place', sealed.subarray(0, 5))).toThrow(SealError);
   });
 
-  test('before it named them is opened still', () => {
+  test('from before it named them can still be opened', () => {
     const sealed = sealedWithoutHead(FIRST, 'a place', 'a secret');
     for (const vault of [one, openVault(SECOND, [FIRST])]) expect(vault.open('a place', sealed)).toBe('a secret');
     expect(() => other.open('a place', sealed)).toThrow(SealError);

@@ -13,7 +13,7 @@ import { builtPortal } from '../support/portal-alone.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const LEGACY = { LEGACY_IMAP_URL: 'imaps://imap.example.com:993' };
 
-test('without any setting each is as decided', () => {
+test('without any settings, each has the default that was decided', () => {
   expect(readSettings({})).toEqual({
     host: '127.0.0.1',
     port: 8080,
@@ -109,7 +109,7 @@ const OWN = {
   ACCESS_END,
 };
 
-test("the start names what subscribers would read of the example's company, with real mailboxes only", () => {
+test("the start names what subscribers would see of the example's company, but only with real mailboxes", () => {
   const now = Date.parse(ACCESS_END);
   const of = (environment: Readonly<Record<string, string>>, at = now) =>
     shortcomings(readSettings(environment), at).filter((line) => !/^[A-Z_0-9]+ is not set: /.test(line));
@@ -139,7 +139,7 @@ test('the start says what is not set, and what that means', () => {
   ]);
 });
 
-test.each(['web', 'worker'])('ROLE=%s is told when no other process has its exports', (ROLE) => {
+test.each(['web', 'worker'])('ROLE=%s is warned when no other process can reach its exports', (ROLE) => {
   const shared = {
     ...LEGACY,
     ...OWN,
@@ -153,7 +153,7 @@ test.each(['web', 'worker'])('ROLE=%s is told when no other process has its expo
   expect(of({ ROLE: 'all' })).toEqual([]);
 });
 
-test('a mailbox has as many connections as its provider allows, or the operator', () => {
+test('a mailbox has as many connections as its provider or the operator allows', () => {
   const providers = ['sanbruno', 'google', 'yahoo', 'office365', 'aol', 'other', 'file_export'] as const;
   expect(providers.map((provider) => limitsOf(provider, undefined).connections)).toEqual([4, 4, 4, 4, 4, 4, 4]);
   const { connectionsPerAccount } = readSettings({ CONNECTIONS_PER_ACCOUNT: '2' });

@@ -66,7 +66,7 @@ test('what was copied is never more than what is done, until it has ended', asyn
   expect(await mail()).toMatchObject({ copied: 40, present: 4 });
 });
 
-test('a run that stores what an earlier one had counted as refused is no idle one, another one is', async () => {
+test('a run that stores what an earlier one had counted as refused is not idle, and one that moves nothing is', async () => {
   await using database = await openTestDatabase(FRESH);
   await insertTransfer(database, TRANSFER, 'key');
   const begin = async () => (await beginRun(database, LEASE, 'emailmigration')).idleRuns;
@@ -80,7 +80,7 @@ test('a run that stores what an earlier one had counted as refused is no idle on
   expect(await begin()).toBe(2);
 });
 
-test('the time that is left runs down between reckonings, and is not told when it is over', async () => {
+test('the time left counts down between estimates, and is omitted once it is over', async () => {
   await using database = await openTestDatabase(FRESH);
   await insertTransfer(database, TRANSFER, 'key');
   await beginRun(database, LEASE, 'emailmigration');
@@ -94,7 +94,7 @@ test('the time that is left runs down between reckonings, and is not told when i
   expect(await leftAfter(91)).toBeUndefined();
 });
 
-test('a wait, a rest, what is kept, the folders and what was taken back are told as decided', async () => {
+test('a wait, a rest, what is kept, the folders and what was taken back are reported as decided', async () => {
   await using database = await openTestDatabase(FRESH);
   await insertTransfer(database, TRANSFER, 'key');
   const now = Date.parse('9998-03-01T12:00:00Z');
@@ -132,7 +132,7 @@ test('a wait, a rest, what is kept, the folders and what was taken back are told
     }
 });
 
-test('when a wait or a rest is over is not told any more once that time has passed', async () => {
+test('the end of a wait or a rest is omitted once that time has passed', async () => {
   await using database = await openTestDatabase(FRESH);
   await insertTransfer(database, { ...TRANSFER, notificationContact: 'c@d.example' }, 'key');
   const mail = async () => (await statusOf(database, NOTHING_ELSE, ID))?.emailmigration;
@@ -148,7 +148,7 @@ test('when a wait or a rest is over is not told any more once that time has pass
   expect((await mail())?.attention).toEqual({ side: 'destination', reason: 'full' });
 });
 
-test('of an export that has ended without files nothing is told as copied', async () => {
+test('an export that has ended without files reports nothing as copied', async () => {
   await using database = await openTestDatabase(FRESH);
   await insertTransfer(database, { ...TRANSFER, destinationProvider: 'file_export' }, 'key');
   await noteProgress(database, LEASE, 'emailmigration', { done: 12, total: 30, bytes: 500 });

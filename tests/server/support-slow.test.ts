@@ -8,7 +8,7 @@ import { openWebWorld } from '../support/web-world.ts';
 
 const SLOW_MS = 15_000;
 
-test('who wrote to support is answered while the page waits, however slow the letters are', async () => {
+test('someone who writes to support is answered while the page waits, however slow the letters are', async () => {
   const clock = manualClock();
   vi.spyOn(AbortSignal, 'timeout').mockImplementation((milliseconds) => {
     const giveUp = new AbortController();

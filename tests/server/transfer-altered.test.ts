@@ -12,7 +12,7 @@ import { mailUntil, openWorld, order, SUBSCRIBER } from '../support/transfer-wor
 const [GIVEN, TURNED] = [0xa4, 0xa5];
 
 test(
-  'what one bit was turned of on its way is told as changed, large or small',
+  'a message in which one bit was flipped on its way is reported as changed, large or small',
   { ...needs('dovecot'), timeout: 60_000 },
   async () => {
     await using source = await startDovecot();

@@ -60,7 +60,7 @@ describe('a sign-in', () => {
     expect(await checkSignIn(at(dovecot.port, 'open', 'wrong'), options)).toBe('credentials');
   });
 
-  test('sends no password where TLS is asked for and not to be had', needs('dovecot'), async () => {
+  test('sends no password where TLS is required and not available', needs('dovecot'), async () => {
     await using dovecot = await startDovecot();
     expect(await checkSignIn(at(dovecot.port, 'starttls'), { trusted: [], times: TIMES })).toBe('certificate');
     expect(await dovecot.log()).not.toContain(SUBSCRIBER);
@@ -95,21 +95,21 @@ describe('a sign-in', () => {
     },
   );
 
-  test('finds a server that is down unreachable', async () => {
+  test('reports a server that is down as unreachable', async () => {
     expect(await checkSignIn(at(await freePort()), { trusted: TRUSTED, times: TIMES })).toBe('unreachable');
   });
 
-  test('finds a server that says nothing slow', async () => {
+  test('reports a server that says nothing as slow', async () => {
     await using silent = await listening(createTcpServer((socket) => socket.resume().on('error', () => {})));
     expect(await checkSignIn(at(silent.port), { trusted: TRUSTED, times: TIMES })).toBe('slow');
   });
 
-  test('knows that a server was told the password when it greets and then says nothing', async () => {
+  test('counts as unanswered when a server greets, is sent the password and then says nothing', async () => {
     await using mute = await listening(createTcpServer(greet));
     expect(await checkSignIn(at(mute.port), { trusted: TRUSTED, times: TIMES })).toBe('unanswered');
   });
 
-  test('does not trust a certificate that the server has made itself', needs('openssl'), async () => {
+  test('does not trust a self-signed certificate', needs('openssl'), async () => {
     const received: Buffer[] = [];
     const server = createTlsServer(await selfSigned('127.0.0.1'), (socket) => {
       socket.on('data', (chunk) => received.push(chunk)).on('error', () => {});

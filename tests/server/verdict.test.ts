@@ -33,17 +33,20 @@ test.each([
   ['that asks for a pause', { pause: 7_200_000 }, { reason: 'busy', until: 7_200_000 }],
   ['that is busy', { status: 503 }, { reason: 'busy', until: 300_000 }],
   ['that does not answer', {}, { reason: 'unreachable', until: 300_000 }],
-] as const)('an address book %s is told as that, until when, and each run counts', (_, particulars, waiting) => {
-  const error = new ContactStoreError('unavailable', 'Not now.', particulars);
-  expect(verdictOn(error, 20, false, 0)).toMatchObject({ kind: 'later', waiting: { ...waiting, counted: true } });
-});
+] as const)(
+  'an address book %s is reported as that, and until when, and each run counts',
+  (_, particulars, waiting) => {
+    const error = new ContactStoreError('unavailable', 'Not now.', particulars);
+    expect(verdictOn(error, 20, false, 0)).toMatchObject({ kind: 'later', waiting: { ...waiting, counted: true } });
+  },
+);
 
-test('a provider whose sign-in does not answer is told as out of reach', () => {
+test('a provider whose sign-in does not answer is reported as unreachable', () => {
   const waiting = { reason: 'unreachable' };
   expect(verdictOn(new TokenUnavailable('503'), 1, false, 0)).toMatchObject({ kind: 'later', waiting });
 });
 
-test('a mail server that is busy is asked again to the second, and for as long as it is', () => {
+test('a busy mail server is asked again after exactly the pause it asks for, and for as long as it is busy', () => {
   expect(verdictOn(new MailError('busy', 'Later.', { pause: 5000 }), 20, false, 0)).toMatchObject({ seconds: 5 });
   expect(triedFor(new MailError('busy', 'Later.'))).toBe(Infinity);
 });
@@ -63,7 +66,7 @@ test.each(['lost', 'slow'] as const)(
   },
 );
 
-test('a mail server without TLS that is safe is tried for as long as one that is away, and then told as that', () => {
+test('a mail server without safe TLS is retried for as long as an unreachable one, and then reported as such', () => {
   const unsafe = new MailError('certificate', 'CERT_HAS_EXPIRED');
   expect(unsafe.passing).toBe(true);
   expect(verdictOn(unsafe, 1, true, 0)).toMatchObject({ kind: 'later', waiting: { reason: 'unreachable' } });
@@ -71,7 +74,7 @@ test('a mail server without TLS that is safe is tried for as long as one that is
   expect(verdictOn(unsafe, 1000, true, 0)).toMatchObject({ end: { failure: SENTENCES.certificate } });
 });
 
-test('what a mail server refuses without a reason is tried again for some minutes, and then it is for the owner', () => {
+test('what a mail server refuses without a reason is retried for some minutes, and then left to the owner', () => {
   const bare = new MailError('refused', 'NO', { cause: new Error('NO') });
   const runs = Array.from({ length: 8 }, (_, at) => verdictOn(bare, at + 1, false, 0));
   expect(runs.map(({ kind }) => kind)).toEqual([...Array.from({ length: 7 }, () => 'later'), 'attention']);
@@ -86,7 +89,7 @@ test('what a mail server refuses without a reason is tried again for some minute
     expect(verdictOn(reasoned, 1, false, 0)).toMatchObject({ kind: 'attention', reason: 'refused' });
 });
 
-test('a database that is full or away is waited for as long as it is, and only a full one is told as that', () => {
+test('a database that is full or unreachable is waited for as long as it takes, and only a full one is reported as such', () => {
   const full = new DatabaseUnavailable(Object.assign(new Error('No space left.'), { code: '53100' }));
   const away = new DatabaseUnavailable(Object.assign(new Error('No.'), { code: 'ECONNREFUSED' }));
   expect([triedFor(full), triedFor(away)]).toEqual([Infinity, Infinity]);
@@ -94,7 +97,7 @@ test('a database that is full or away is waited for as long as it is, and only a
   expect(verdictOn(away, 1, true, 0)).toEqual({ kind: 'later', seconds: 2 });
 });
 
-test('an address book that refuses is told as the one that it is', () => {
+test('when an address book refuses, its owner is told which of the two it is', () => {
   for (const [account, failure] of [
     ['source', SENTENCES.contactsNotRead],
     ['destination', SENTENCES.contactsRefused],
@@ -104,7 +107,7 @@ test('an address book that refuses is told as the one that it is', () => {
   }
 });
 
-test('a password that is refused is tried again where it has worked before, two times, and else is its owner’s at once', () => {
+test('a refused password is retried twice where it has worked before, and otherwise left to its owner at once', () => {
   const refused = new MailError('credentials', 'No.');
   const kinds = (hasMoved: boolean) => [1, 2, 3].map((run) => verdictOn(refused, run, hasMoved, 0).kind);
   expect(kinds(true)).toEqual(['later', 'later', 'attention']);

@@ -158,7 +158,7 @@ describe('hosts', () => {
     ['64:ff9b::1:808:808', false],
     ['64:ff9b:1::808:808', false],
   ])(
-    'a name whose IPv4 address a translator has behind a prefix, %s, is judged by that: %s',
+    'a name whose IPv4 address is embedded behind a translator’s prefix, %s, is judged by that address: %s',
     async (aaaa, isPublic) => {
       world.dns.zones.set('translated.example', { a: ['8.8.8.8'], aaaa: [aaaa] });
       const resolved = resolve('translated.example').then(
@@ -228,7 +228,7 @@ describe('hosts', () => {
     });
   });
 
-  test('a name that changes its mind after the check is not asked again', async () => {
+  test('a name whose addresses change after the check is not resolved again', async () => {
     world.dns.zones.set('rebind.example', { a: ['8.8.8.8'] });
     const checked = await resolve('rebind.example');
     world.dns.zones.set('rebind.example', { a: ['127.0.0.1'] });

@@ -188,7 +188,7 @@ describe('validate', () => {
     expect(world.signIns).toEqual([]);
   });
 
-  test('a file is nothing to sign in to', async () => {
+  test('there is no signing in to a file', async () => {
     const answer = await validate({ email: ANN, password: PASSWORD, provider: 'file_export' });
     expect([answer.status, answer.body]).toMatchObject([400, { error: 'UNSUPPORTED_PROVIDER' }]);
   });
@@ -199,11 +199,14 @@ describe('validate', () => {
     expect(world.signIns).toEqual([]);
   });
 
-  test.each([undefined, 5, 'x'.repeat(1025)])('what can be no password is an incorrect one', async (password) => {
-    const answer = await validate({ email: ANN, password, provider: 'sanbruno' });
-    expect([answer.status, answer.body]).toMatchObject([401, { error: 'INVALID_CREDENTIALS' }]);
-    expect(world.signIns).toEqual([]);
-  });
+  test.each([undefined, 5, 'x'.repeat(1025)])(
+    'what can’t be a password counts as an incorrect one',
+    async (password) => {
+      const answer = await validate({ email: ANN, password, provider: 'sanbruno' });
+      expect([answer.status, answer.body]).toMatchObject([401, { error: 'INVALID_CREDENTIALS' }]);
+      expect(world.signIns).toEqual([]);
+    },
+  );
 
   test('an empty password is not tried', async () => {
     const answer = await validate({ email: ANN, password: '', provider: 'sanbruno' });
@@ -273,13 +276,13 @@ describe('account creation', () => {
     expect(third).not.toBe(first);
   });
 
-  test('of what the service answers no more is read than it may be long', async () => {
+  test('no more of the service’s answer is read than its limit', async () => {
     const error = 'ACCOUNT_ALREADY_CREATED';
     world.provisioning.answer = { status: 409, body: { error, message: 'x'.repeat(128 * 1024) } };
     expect((await createAccount()).body).toMatchObject({ error: 'GENERAL_ERROR' });
   });
 
-  test('nobody has an account made for a mailbox whose password they do not know', async () => {
+  test('nobody can have an account created for a mailbox whose password they do not know', async () => {
     const answer = await createAccount('', 'guess');
     expect([answer.status, answer.body]).toMatchObject([401, { error: 'INVALID_CREDENTIALS' }]);
     expect(world.provisioning.requests).toEqual([]);
@@ -289,14 +292,14 @@ describe('account creation', () => {
 describe('the announcement of a move', () => {
   const refused = [401, { error: 'INVALID_TOKEN', message: expect.stringContaining('Please sign in again.') }];
 
-  test('is taken from who has signed in to the mailbox, wherever they are by then', async () => {
+  test('is accepted from someone who has signed in to the mailbox, wherever they are by then', async () => {
     const bearer = await sessionOf(fromClient('198.51.100.1'));
     const answer = await announce({ ...bearer, ...fromClient('203.0.113.1') });
     expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
     expect(world.provisioning.requests).toMatchObject([{ path: '/migrations', body: { email: ANN, in_qa: true } }]);
   });
 
-  test('is taken without a token from who has just signed in, and a day later no more', async () => {
+  test('is accepted without a token right after a sign-in, but not a day later', async () => {
     await sessionOf(fromClient('198.51.100.1'));
     expect((await announce(fromClient('198.51.100.1'), ANN.toUpperCase())).status).toBe(200);
     world.advance(24 * 3_600_000 + 1);
@@ -322,7 +325,7 @@ describe('the announcement of a move', () => {
     expect(world.provisioning.requests).toEqual([]);
   });
 
-  test('is refused to who has signed in under that address at a mail server of their own', async () => {
+  test('is refused to someone who has signed in under that address at a mail server of their own', async () => {
     const [here, elsewhere] = [fromClient('198.51.100.3'), fromClient('198.51.100.4')];
     const claim = { email: ANN, password: PASSWORD, provider: 'other', imap: world.trustedImap };
     const { body } = await world.post('/api/validate/', claim, here);
@@ -442,7 +445,7 @@ describe('support form', () => {
     expect(mail?.raw).toContain('a'.repeat(32));
   });
 
-  test('who wrote gets a copy under the same reference number, and no more than a few of them', async () => {
+  test('the writer gets a copy under the same reference number, and no more than a few of them', async () => {
     world.outbox.length = 0;
     const reference = supportReference({
       emailAddress: ANN,
@@ -470,7 +473,7 @@ describe('support form', () => {
     expect(world.outbox.filter(({ to }) => to.includes('support@operator.example'))).toHaveLength(burst + 1);
   });
 
-  test('the same words within an hour have one Message-ID, so that what came twice can be dropped', async () => {
+  test('the same text within an hour has the same Message-ID, so that duplicates can be dropped', async () => {
     world.outbox.length = 0;
     const send = async (issue: string) => {
       expect((await sendSupport({ ...message, issue })).status).toBe(200);
@@ -485,7 +488,7 @@ describe('support form', () => {
     expect(await send('The answer was lost.')).not.toBe(first);
   });
 
-  test('who may manage one transfer is a stranger to every mailbox but its own', async () => {
+  test('someone who may manage one transfer is a stranger to every mailbox but its own', async () => {
     const [id, browser] = ['a'.repeat(32), 'b'.repeat(64)];
     const order = {
       id,

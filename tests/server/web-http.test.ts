@@ -39,7 +39,7 @@ afterAll(async () => {
 const ask = (email: string, headers: Record<string, string>) => world.post('/api/capabilities/', { email }, headers);
 
 describe('the portal’s files', () => {
-  test('a page that is asked for by another name of this machine is redirected to PUBLIC_URL, and by no other', async () => {
+  test('a page that is requested by another name of this machine is redirected to PUBLIC_URL, but by no other name', async () => {
     const { port } = new URL(world.url);
     const answer = await fetch(`http://127.0.0.1:${port}/status?migration_id=x`, { redirect: 'manual' });
     expect([answer.status, answer.headers.get('location')]).toEqual([
@@ -50,14 +50,14 @@ describe('the portal’s files', () => {
   });
 
   test.each(['/', '/status?migration_id=x', '/oauth-callback?token_id=x', '/no/such/page'])(
-    '%s is the page, and always asked for again',
+    '%s is the page, and always revalidated',
     async (path) => {
       const answer = await world.get(path);
       expect([answer.status, answer.text, answer.headers.get('cache-control')]).toEqual([200, PAGE, 'no-cache']);
     },
   );
 
-  test('an asset is compressed and kept for good', async () => {
+  test('an asset is compressed and cached for good', async () => {
     const answer = await world.get('/assets/main-abc123.js', { 'accept-encoding': 'gzip, br' });
     expect([answer.status, answer.text]).toEqual([200, SCRIPT]);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -68,7 +68,7 @@ describe('the portal’s files', () => {
     });
   });
 
-  test('an asset is plain for those who take nothing else', async () => {
+  test('an asset is uncompressed for clients that accept nothing else', async () => {
     const answer = await world.get('/assets/main-abc123.js', { 'accept-encoding': 'identity' });
     expect([answer.text, answer.headers.get('content-encoding')]).toEqual([SCRIPT, null]);
   });
@@ -112,7 +112,7 @@ describe('every answer', () => {
   );
 
   test.each(['/api/status/', '/api/nothing', '/api/openapi.json', '/api/oauth/'])(
-    '%s is stored nowhere',
+    '%s is cached nowhere',
     async (path) => {
       expect((await world.get(path)).headers.get('cache-control')).toBe('no-store');
     },
@@ -210,7 +210,7 @@ describe('requests that are refused', () => {
     expect([response.status, await response.json()]).toMatchObject([status, { error: 'GENERAL_ERROR' }]);
   });
 
-  test('a request that dribbles in does not keep its connection', async () => {
+  test('a request that arrives too slowly does not keep its connection', async () => {
     const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n');
     const closed = await new Promise((resolve) => {
@@ -270,7 +270,7 @@ test('the server says that it lives and that it is ready', async () => {
   expect((await world.get('/readyz')).body).toEqual({ ok: true });
 });
 
-test('a load balancer that asks by HTTP/1.0 and names no host is answered', async () => {
+test('a load balancer that uses HTTP/1.0 without a Host header is answered', async () => {
   const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
   socket.write('GET /readyz HTTP/1.0\r\n\r\n');
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 .*\{"ok":true\}$/s);
@@ -303,7 +303,7 @@ describe('with other settings', () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
-  test('maintenance shows the visitor who follows a link of a mail a page that says so', async () => {
+  test('during maintenance, a visitor who follows a link in a letter is shown a page that says so', async () => {
     const services = { ...world.services, settings: { ...world.settings, maintenance: true } };
     await using web = await startWeb(openWeb(services), { host: '127.0.0.1', port: 0, portalFolder: folder });
     const link = `http://127.0.0.1:${web.port}/api/exports/${'a'.repeat(32)}/part-1-00000000.zip`;
@@ -399,7 +399,7 @@ describe('with other settings', () => {
     expect(await offered('ann@gmail.com')).toEqual(['emailmigration']);
   });
 
-  test('a stopping server finishes what it answers, and takes nothing new', async () => {
+  test('a stopping server finishes the requests in progress, and accepts no new ones', async () => {
     const stopping = new AbortController();
     const web = await startWeb(openWeb(world.services), {
       host: '127.0.0.1',

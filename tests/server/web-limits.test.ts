@@ -67,7 +67,7 @@ describe('sign-ins', () => {
     expect((await signIn(PASSWORD, '203.0.113.9')).status).toBe(200);
   });
 
-  test('are counted on by a server that has just started', async () => {
+  test('are still counted by a server that has just started', async () => {
     for (let at = 0; at < LIMITS['sign-ins to a mailbox'].burst; at += 1) await signIn('guess', `198.51.100.${at}`);
     await using restarted = await startWeb(openWeb(world.services), { host: '127.0.0.1', port: 0, portalFolder: null });
     const response = await fetch(`http://127.0.0.1:${restarted.port}/api/validate/`, {
@@ -89,7 +89,7 @@ describe('sign-ins', () => {
     expect((await signIn('guess', '203.0.113.10')).status).toBe(401);
   });
 
-  test('are counted on when a clock is put right by less than two processes may differ', async () => {
+  test('are still counted when a clock is put right by less than two processes may differ', async () => {
     world.advance(CLOCKS_APART_MS);
     for (let at = 0; at < LIMITS['sign-ins to a mailbox'].burst; at += 1) await signIn('guess', `198.51.100.${at}`);
     for (let at = 0; at < LIMITS['sign-ins by a client'].burst; at += 1)
@@ -140,7 +140,7 @@ describe('sign-ins', () => {
 const send = (client: string) =>
   world.post('/api/v2/support-form/', { email_address: ANN, issue: 'Please help me.' }, fromClient(client));
 
-test('sign-ins to ever new domains make no more look-ups than a client may ask for', async () => {
+test('sign-ins to ever new domains cause no more look-ups than a client is allowed', async () => {
   const { burst } = LIMITS['look-ups by a client'];
   const statuses = await Promise.all(
     Array.from({ length: 2 * burst }, async (_, at) => {
@@ -199,7 +199,7 @@ describe('the client’s network', () => {
   });
 });
 
-test('of limits that are taken together none is used when one refuses', async () => {
+test('when one of several limits that are taken together refuses, none is used', async () => {
   const { limits } = openWeb(world.services);
   const open = ['calls by a client', 'somebody'] as const;
   const usedUp = ['support messages by a client', 'somebody'] as const;
@@ -208,7 +208,7 @@ test('of limits that are taken together none is used when one refuses', async ()
   expect(await limits.used(...open)).toBe(0);
 });
 
-test('each limit forgets what a clock counted that was ahead', async () => {
+test('each limit forgets what was counted while a clock was ahead', async () => {
   const { limits } = openWeb(world.services);
   for (const [name, { burst }] of Object.entries(LIMITS).filter(([, each]) => each.burst < 100)) {
     const count = [name as LimitName, 'somebody'] as const;

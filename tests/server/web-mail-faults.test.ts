@@ -63,7 +63,7 @@ async function signInAt(legacyImapUrl: string) {
 describe('a legacy mail server', () => {
   const safe = /Your mail is safe\. Please try again/;
 
-  test('that is down is said to be', async () => {
+  test('that is down is reported as such', async () => {
     const closed = await listen(createServer());
     servers.pop()?.close();
     expect(await signInAt(`imaps://127.0.0.1:${closed}`)).toMatchObject({
@@ -82,7 +82,7 @@ describe('a legacy mail server', () => {
     expect(told()).toEqual([{ setting: 'LEGACY_IMAP_URL', result: 'slow' }]);
   });
 
-  test('with a certificate that nobody vouches for is told no password', async () => {
+  test('with an untrusted certificate is not sent the password', async () => {
     const port = await listen(
       createTlsServer(await selfSigned('localhost'), (socket) => {
         socket.write('* OK ready\r\n');
@@ -100,7 +100,7 @@ describe('a legacy mail server', () => {
     expect(heard).not.toContain('canary-password');
   });
 
-  test('that has no TLS is told no password, when the operator does not trust it', async () => {
+  test('without TLS is not sent the password, unless the operator trusts it', async () => {
     const port = await listen(
       createServer((socket) => {
         socket.write('* OK [CAPABILITY IMAP4rev1 AUTH=PLAIN] ready\r\n');

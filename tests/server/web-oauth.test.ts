@@ -327,7 +327,7 @@ describe('a sign-in for the list of transfers', () => {
     expect((await list(browser.headers)).status).toBe(200);
   });
 
-  test('a hash ends, and none can be made from the address', async () => {
+  test('a hash expires, and none can be derived from the address', async () => {
     const browser = newBrowser();
     const page = await browser.until(startForStatus('yahoo'), isPage);
     const hash = page.searchParams.get('hash') ?? '';
@@ -365,13 +365,13 @@ describe('a navigation that is refused never shows the visitor anything but the 
     ['/api/oauth/?provider=yahoo', '/oauth-callback?error=OTHER'],
     ['/api/oauth/callback/yahoo/', '/oauth-callback?error=OTHER'],
     ['/api/oauth-for-status/', '/oauth-callback-for-status?error=OTHER'],
-  ])('a form that is posted to %s becomes a visit, and begins nothing', async (path, location) => {
+  ])('a form that is posted to %s becomes a GET, and starts nothing', async (path, location) => {
     const response = await fetch(world.url + path, { method: 'POST', redirect: 'manual', body: new URLSearchParams() });
     expect([response.status, response.headers.get('location')]).toEqual([303, location]);
     expect(await world.database.query('select * from oauth_transactions')).toEqual([]);
   });
 
-  test('back from a provider while the portal is closed says so for what it was, and is taken once it is open', async () => {
+  test('a return from a provider while the portal is closed says so on the page that it belongs to, and is accepted once it is open', async () => {
     const services = { ...world.services, settings: { ...world.settings, maintenance: true } };
     await using closed = await startWeb(openWeb(services), { host: '127.0.0.1', port: 0, portalFolder: null });
     const browser = newBrowser();
@@ -386,7 +386,7 @@ describe('a navigation that is refused never shows the visitor anything but the 
     expect(pageOf(await browser.until(back.href, isPage))).toMatchObject({ email: ANN, hash: expect.any(String) });
   });
 
-  test('one too many is led back as well, for the start and the return', async () => {
+  test('one over the limit is redirected back as well, for the start and the return', async () => {
     const many = Array.from({ length: 40 }, () => world.get(start('yahoo'), fromClient('203.0.113.5')));
     const locations = new Set((await Promise.all(many)).map(({ headers }) => headers.get('location')));
     expect(locations).toContain('/oauth-callback?error=TOO_MANY_ATTEMPTS&provider=yahoo');
@@ -400,7 +400,7 @@ const refreshes = (provider: OauthProvider) =>
   serverOf(provider).tokenRequests.filter((request) => request.get('grant_type') === 'refresh_token');
 
 describe('tokens', () => {
-  test('are refreshed once when they run out, however many ask', async () => {
+  test('are refreshed once when they expire, however many ask', async () => {
     const id = await tokensOf('yahoo');
     const before = await world.services.tokens.accessToken(id);
     world.advance(3_600_000);
@@ -410,7 +410,7 @@ describe('tokens', () => {
     expect(refreshes('yahoo').length).toBe(1);
   });
 
-  test('that last for a few seconds only are used until they run out', async () => {
+  test('that last only a few seconds are used until they expire', async () => {
     const granted = { access: 'short', refresh: 'kept', expiresIn: 5 };
     const id = await world.services.tokens.store({ email: ANN, provider: 'yahoo', browser: 'any' }, granted);
     expect(await world.services.tokens.accessToken(id)).toBe('short');
@@ -464,7 +464,7 @@ describe('tokens', () => {
     expect(await world.services.tokens.accessToken(id, { resource: 'contacts' })).toBe(contacts);
   });
 
-  test('of a provider that is silent may work later', async () => {
+  test('of a provider that does not answer may still work later', async () => {
     const id = await tokensOf('yahoo');
     world.advance(3_600_000);
     serverOf('yahoo').answersTokens = false;

@@ -45,7 +45,7 @@ test('the document is OpenAPI 3.1 and speaks snake case, as the wire does', () =
   expect(capabilities?.schema.required).toEqual(['allowed_operations', 'provider', 'auth']);
 });
 
-test('query parameters are told with whether they are needed', () => {
+test('query parameters say whether they are required', () => {
   expect(document.paths['/api/status/']?.['get']?.parameters).toEqual([
     { name: 'job_id', in: 'query', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{32}$' } },
   ]);

@@ -99,7 +99,7 @@ describe('two web servers on one PostgreSQL', { ...needs('postgresql'), timeout:
     return tokenId;
   }
 
-  test('one ends the sign-in at a provider that the other began, and once only', async () => {
+  test('one finishes the sign-in at a provider that the other started, but only once', async () => {
     const browser = new OauthBrowser(world);
     const back = await browser.until(START, isReturn);
     browser.server = servers[1];
@@ -161,7 +161,7 @@ describe('two web servers on one PostgreSQL', { ...needs('postgresql'), timeout:
     expect((await signIn(servers[0], PASSWORD, '203.0.113.9')).status).toBe(200);
   });
 
-  test('what one counts of a client the other knows', async () => {
+  test('what one counts against a client, the other knows', async () => {
     const { burst } = LIMITS['support messages by a client'];
     const statuses: number[] = [];
     for (let at = 0; at <= burst; at += 1) {

@@ -120,7 +120,7 @@ describe('signing out', () => {
     expect(await world.services.tokens.accessToken(tokenId)).toMatch(/\S/);
   });
 
-  test('answers who has no sign-in the same', async () => {
+  test('gives the same answer to someone without a sign-in', async () => {
     for (const headers of [{}, bearer('x'), fromBrowser(THERE), fromClient('198.51.100.9')])
       expect([(await signOut(headers)).status]).toEqual([200]);
   });
@@ -211,7 +211,7 @@ describe('signing out everywhere', () => {
     },
   );
 
-  test('is refused to who is signed in to no mailbox, or no more', async () => {
+  test('is refused to someone who is not, or no longer, signed in to a mailbox', async () => {
     const lost = await signIn(THERE);
     for (const headers of [{}, bearer('x'), fromBrowser('e'.repeat(64))])
       expect((await signOut(headers, everywhere)).body).toMatchObject({ error: 'INVALID_TOKEN' });
@@ -251,7 +251,7 @@ describe('the list of sign-ins', () => {
     world.advance(-3 * 3_600_000);
   });
 
-  test('is refused to who is signed in to no mailbox', async () => {
+  test('is refused to someone who is not signed in to a mailbox', async () => {
     await signIn(THERE);
     for (const headers of [{}, bearer('x'), fromBrowser('e'.repeat(64))])
       expect((await world.get('/api/v2/sign-ins/', headers)).body).toMatchObject({ error: 'INVALID_TOKEN' });

@@ -37,10 +37,10 @@ async function triesToRelease(ends: boolean): Promise<number> {
   return tries;
 }
 
-test('a lease that a database which is away does not let go of is tried again, until it has run out', async () => {
+test('releasing a lease is retried while the database is unreachable, until the lease has expired', async () => {
   expect(await triesToRelease(false)).toBe(21);
 });
 
-test('nor is a process kept from its end by that', async () => {
+test('and that does not keep a process from ending', async () => {
   expect(await triesToRelease(true)).toBe(1);
 });

@@ -69,7 +69,7 @@ export const SECTION_7: readonly Rule[] = [
   rule(
     'POST /api/v2/san-bruno-set-migration-started/?in_qa={flag} | email | This is the pre-move call before the primary move.',
     'however often the button is pressed, one transfer is asked for, and the pre-move call comes before it',
-    'is taken from who has signed in to the mailbox, wherever they are by then',
+    'is accepted from someone who has signed in to the mailbox, wherever they are by then',
   ),
   rule(
     'POST /api/v2/support-form/ | email_address, destination_email, migration_id, issue | Response ok.',
@@ -147,7 +147,7 @@ export const CALLS: readonly Rule[] = [
   rule(
     'POST /api/jobs-by-email/ | `{hash}` | `{[jobid]: ISO 8601 start time}` newest first | 404 `MIGRATION_ID_NOT_FOUND`',
     'lists the five newest transfers to the address, newest first',
-    'a hash ends, and none can be made from the address',
+    'a hash expires, and none can be derived from the address',
   ),
   rule(
     'GET /api/v2/domain-validation/?domain= | | `{valid: boolean}` | 400',
@@ -167,7 +167,7 @@ export const CALLS: readonly Rule[] = [
   ),
   rule(
     'POST /api/v2/san-bruno-set-migration-started/?in_qa= | `{email}` | `{ok: true}` | 502 `GENERAL_ERROR`',
-    'is taken from who has signed in to the mailbox, wherever they are by then',
+    'is accepted from someone who has signed in to the mailbox, wherever they are by then',
     'that the service refuses is a general error',
   ),
   rule(

@@ -19,13 +19,13 @@ const NAMES: readonly Rule[] = [
   ),
   rule(
     'Legacy domains | setting `LEGACY_DOMAINS`, comma separated, the cable domain first; default `sanbrunocable.example,sanbruno.example,sbcable.example`',
-    'without any setting each is as decided',
+    'without any settings, each has the default that was decided',
     'on the support form a field that is wrong is said, and nothing is sent',
     '%s belongs to a legacy domain',
   ),
   rule(
     'Access end date | setting `ACCESS_END`, default `2025-11-30T23:59:59-08:00`. Days left = whole days remaining, rounded down; under 24 h, whole hours rounded down ("1 hour", "1 day" in the singular); after it, "0 days"',
-    'without any setting each is as decided',
+    'without any settings, each has the default that was decided',
     '%s the end, what is left is shown in whole units, rounded down',
     'the countdown of %s and %i reads "%s"',
     'the countdown goes by itself from days to hours, and to its end',
@@ -78,7 +78,7 @@ const NAMES: readonly Rule[] = [
     'at %s the header has the logo and Home, which lead Home, and the FAQ',
     "an account whose migration is completed points to Yahoo's mail site",
     'whoever cannot sign in, or finds the portal closed, is told the phone number',
-    'without any setting each is as decided',
+    'without any settings, each has the default that was decided',
   ),
   rule(
     "Legal footer | setting `FOOTER_URL`: the third party's page, shown in a sandboxed frame; without it, the portal's own plain footer with links to privacy, terms and support",
@@ -215,32 +215,32 @@ const COMMANDS: readonly Rule[] = [
 const SETTINGS: readonly Rule[] = [
   rule(
     'All, those named above included, are environment variables, or lines of an optional `.env`. With none at all the product runs on its embedded defaults.',
-    'without any setting each is as decided',
+    'without any settings, each has the default that was decided',
     'settings may stand in .env, and what the environment says counts above it',
     'a newcomer moves a mailbox from Home to the status page, and every message arrives as it was',
   ),
   frame('variable | default | meaning'),
   rule(
     '`HOST`, `PORT`, `PUBLIC_URL` | `127.0.0.1`, `8080`, `http://localhost:$PORT` | where it listens and how the world reaches it (redirect addresses, links in mails)',
-    'without any setting each is as decided',
+    'without any settings, each has the default that was decided',
     'the address that the provider is told never follows the request’s host',
     'is a letter with the result first, the transfer ID and the link, and is sent once',
   ),
   rule(
     '`ROLE` | `all` | `all`, `web` or `worker`',
-    'without any setting each is as decided',
-    'one ends the sign-in at a provider that the other began, and once only',
+    'without any settings, each has the default that was decided',
+    'one finishes the sign-in at a provider that the other started, but only once',
     'settings that contradict each other are refused',
   ),
   rule(
     '`DATA_DIR` | `.data` | embedded database, exports, generated key',
-    'without any setting each is as decided',
+    'without any settings, each has the default that was decided',
     'the product stops gracefully on SIGTERM and starts again after kill -9 in the same data folder',
   ),
   rule(
     '`DATABASE_URL` | none: embedded PGlite in `DATA_DIR` | a PostgreSQL; then any number of web and worker processes share the work',
     'puts it right, stops it, gives its receipt, takes it back and runs it again',
-    'one ends the sign-in at a provider that the other began, and once only',
+    'one finishes the sign-in at a provider that the other started, but only once',
   ),
   rule(
     '`SECRET_KEY` | generated into `DATA_DIR` on first start; required with `DATABASE_URL` | 32 bytes, base64; encrypts credentials and tokens at rest',
@@ -251,7 +251,7 @@ const SETTINGS: readonly Rule[] = [
   ),
   rule(
     '`EXPORTS_URL` | `DATA_DIR/exports` | where finished exports lie: a folder, or an S3-compatible bucket',
-    'without any setting each is as decided',
+    'without any settings, each has the default that was decided',
     'EXPORTS_URL=%s is refused, and makes no folder of that name',
     'an export in a bucket is written, downloaded in parts and deleted as one in a folder',
   ),
@@ -262,12 +262,12 @@ const SETTINGS: readonly Rule[] = [
   ),
   rule(
     '`LEGACY_NAME` | `San Bruno` |',
-    'without any setting each is as decided',
+    'without any settings, each has the default that was decided',
     'the portal is built again for other settings, and for the same ones not',
   ),
   rule(
     '`LEGACY_IMAP_URL` | none | `imaps://host:port`, or `imap://host:port` (STARTTLS required unless the host is trusted, below)',
-    'that has no TLS is told no password, when the operator does not trust it',
+    'without TLS is not sent the password, unless the operator trusts it',
     'STARTTLS before the password, where the place is %s',
     'every setting that makes no sense is named at once, with its fault and an example, and no value',
   ),
@@ -279,7 +279,7 @@ const SETTINGS: readonly Rule[] = [
   ),
   rule(
     "`GOOGLE_…`, `YAHOO_…`, `OFFICE365_…`, `AOL_…` with `CLIENT_ID`, `CLIENT_SECRET`, `ISSUER`, `IMAP_URL`, `CONTACTS_URL` | the providers' public addresses; no client: that provider answers `PROVIDER_NOT_SUPPORTED` |",
-    'without any setting each is as decided',
+    'without any settings, each has the default that was decided',
     'the start says what is not set, and what that means',
     'an unknown provider and one without a client are told apart',
     'a provider without a client is signed in to with a password and takes no contacts',
@@ -292,7 +292,7 @@ const SETTINGS: readonly Rule[] = [
   ),
   rule(
     '`TRUSTED_MAIL_HOSTS` | none | comma separated `host` or `host:port` that may be private or loopback addresses and may be spoken to without TLS',
-    'a server without TLS hears a password only where the operator trusts it',
+    'a server without TLS is sent a password only where the operator trusts it',
     'a host that the operator trusts may be anywhere, at the port that is named',
   ),
   rule(
@@ -307,19 +307,19 @@ const SETTINGS: readonly Rule[] = [
   ),
   rule(
     '`TRANSFERS_AT_ONCE` | 4 | jobs that one worker runs at a time',
-    'without any setting each is as decided',
-    'a worker has so many transfers at a time, and then takes the next one (%s)',
+    'without any settings, each has the default that was decided',
+    'a worker has a limited number of transfers at a time, and then takes the next one (%s)',
   ),
   rule(
     '`CONNECTIONS_PER_ACCOUNT` | per provider, else 4 | upper bound towards one mailbox',
-    'a mailbox has as many connections as its provider allows, or the operator',
+    'a mailbox has as many connections as its provider or the operator allows',
   ),
   rule(
     '`EXPORT_DAYS` | 7 | how long a finished export can be downloaded',
-    'without any setting each is as decided',
+    'without any settings, each has the default that was decided',
     'exports whose days are over, and what ended without one, are deleted by themselves',
   ),
-  rule('`LOG_LEVEL` | `info` |', 'without any setting each is as decided'),
+  rule('`LOG_LEVEL` | `info` |', 'without any settings, each has the default that was decided'),
 ];
 
 const PERMISSIONS: readonly Rule[] = [
@@ -357,7 +357,7 @@ const PERMISSIONS: readonly Rule[] = [
   rule(
     "Before any answer that depends on somebody's mailbox comes the proof that it is theirs.",
     'tells nobody without the password whether a mailbox is moving to an address',
-    'nobody has an account made for a mailbox whose password they do not know',
+    'nobody can have an account created for a mailbox whose password they do not know',
     'is refused to a stranger, to a token of another mailbox, and to one that has run out',
   ),
 ];
@@ -373,7 +373,7 @@ const LIFE: readonly Rule[] = [
     '`waiting: {reason, until?}` | goes on by itself: `provider_limit`, `unreachable`, `busy`, `queue`, `disk`',
     'a transfer that waits says why, and one that was stopped what to do next',
     'why a transfer waits is said for %s, with the moment when it is known',
-    'a wait, a rest, what is kept, the folders and what was taken back are told as decided',
+    'a wait, a rest, what is kept, the folders and what was taken back are reported as decided',
   ),
   rule(
     '`attention: {side, reason}` | goes on when its owner has put it right; `side` `source` or `destination`; `reason` `password`, `consent`, `full`, `refused`. The status is then `authentication_error` (password, consent) or `review`',
@@ -382,7 +382,7 @@ const LIFE: readonly Rule[] = [
     'rests, keeps the other credential, tells its owner once, and goes on with the right password',
     'is full goes on where it stopped once there is room, with nothing twice',
     'refuses every message rests, and goes on when it takes them',
-    'a wait, a rest, what is kept, the folders and what was taken back are told as decided',
+    'a wait, a rest, what is kept, the folders and what was taken back are reported as decided',
   ),
   rule(
     '`ended: "cancelled"` | with status `review`',
@@ -391,24 +391,24 @@ const LIFE: readonly Rule[] = [
   rule(
     '`left` | seconds until it is likely to be done, when that can be said',
     'a transfer that runs says how far it is, folder by folder, and how long it still takes',
-    'the time that is left runs down between reckonings, and is not told when it is over',
+    'the time left counts down between estimates, and is omitted once it is over',
     '%i s left read "%s"',
   ),
   rule(
     '`folders: [{name?, done, total}]` | in the order of work',
     'a transfer that runs says how far it is, folder by folder, and how long it still takes',
-    'a wait, a rest, what is kept, the folders and what was taken back are told as decided',
+    'a wait, a rest, what is kept, the folders and what was taken back are reported as decided',
     'tells numbers, and no subject, folder, address or file',
   ),
   rule(
     '`kept` | how many messages the provider keeps in a form of its own',
-    'a wait, a rest, what is kept, the folders and what was taken back are told as decided',
+    'a wait, a rest, what is kept, the folders and what was taken back are reported as decided',
     'names each message with its folder, date, subject, size, digest and fate',
   ),
   rule(
     '`taken_back` | how many were removed again',
     'keeps what was read, flagged, moved or put there since',
-    'a wait, a rest, what is kept, the folders and what was taken back are told as decided',
+    'a wait, a rest, what is kept, the folders and what was taken back are reported as decided',
   ),
   frame('call | request | success | failure'),
   rule(

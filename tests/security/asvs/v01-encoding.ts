@@ -102,7 +102,7 @@ export const V1: readonly Requirement[] = [
     shownBy: [
       'never reaches this machine, however it is spelled',
       'a domain’s own announcement can’t lead inside either',
-      'a name that changes its mind after the check is not asked again',
+      'a name whose addresses change after the check is not resolved again',
       'port %i is no mail port',
       'that points to %s is not followed there',
     ],
@@ -150,7 +150,7 @@ export const V1: readonly Requirement[] = [
   {
     id: '1.5.1',
     line: 'XML parsers resolve no external entities',
-    shownBy: ['with %s names none', 'may give its cards as CDATA, with numbers for names and entities in them'],
+    shownBy: ['with %s names none', 'may return its cards as CDATA, with numeric names and entities in them'],
   },
   {
     id: '1.5.2',

@@ -7,7 +7,7 @@ export const V2: readonly Requirement[] = [
     shownBy: [
       'the document and the routes are the same',
       'the document is OpenAPI 3.1 and speaks snake case, as the wire does',
-      'query parameters are told with whether they are needed',
+      'query parameters say whether they are required',
     ],
   },
   {
@@ -26,7 +26,7 @@ export const V2: readonly Requirement[] = [
     shownBy: [
       'the body %# is refused as a bad request',
       '%j is no address',
-      'what can be no password is an incorrect one',
+      'what can’t be a password counts as an incorrect one',
       'the ID %j is not found',
     ],
   },
@@ -67,7 +67,7 @@ export const V2: readonly Requirement[] = [
     id: '2.3.3',
     line: 'an operation succeeds whole or not at all',
     shownBy: [
-      'of news that did not come true is not sent',
+      'of an event whose transaction is rolled back is not sent',
       'gives a group back as it was, and forgets it when its outcome is known',
       'refuses what a worker writes after another one has taken the transfer over',
     ],

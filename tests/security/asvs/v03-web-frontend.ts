@@ -108,7 +108,7 @@ export const V3: readonly Requirement[] = [
     id: '3.7.2',
     line: 'redirects lead to known hosts only',
     shownBy: [
-      'a page that is asked for by another name of this machine is redirected to PUBLIC_URL, and by no other',
+      'a page that is requested by another name of this machine is redirected to PUBLIC_URL, but by no other name',
       'an unknown provider and one without a client are told apart',
       'the address that the provider is told never follows the request’s host',
     ],

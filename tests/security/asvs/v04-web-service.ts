@@ -4,7 +4,7 @@ export const V4: readonly Requirement[] = [
   {
     id: '4.1.1',
     line: 'answers name their type and charset',
-    shownBy: ['with a body names its type, and a text its charset', 'an asset is compressed and kept for good'],
+    shownBy: ['with a body names its type, and a text its charset', 'an asset is compressed and cached for good'],
   },
   {
     id: '4.1.2',

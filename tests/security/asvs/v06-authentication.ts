@@ -69,7 +69,7 @@ export const V6: readonly Requirement[] = [
       'nobody who signs in to another mailbox, or to this address at a server of their own',
       'the password that the export was ordered with still opens it, and no other does',
       'a password that the legacy service refuses opens nothing while it runs, even if it was the one',
-      'is refused to who has signed in under that address at a mail server of their own',
+      'is refused to someone who has signed in under that address at a mail server of their own',
     ],
   },
   { id: '6.4.1', line: 'initial passwords are random and short-lived', not: 'The product makes no password.' },

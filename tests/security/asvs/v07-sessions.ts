@@ -50,7 +50,7 @@ export const V7: readonly Requirement[] = [
     line: 'sessions end by inactivity',
     shownBy: [
       'who signs in to the mailbox it reads, by the bearer or in that browser',
-      'a hash ends, and none can be made from the address',
+      'a hash expires, and none can be derived from the address',
     ],
   },
   {
@@ -119,7 +119,7 @@ export const V7: readonly Requirement[] = [
     line: 'sessions at a provider and here end as documented',
     shownBy: [
       'is refused when it has expired',
-      'a hash ends, and none can be made from the address',
+      'a hash expires, and none can be derived from the address',
       'that no transfer keeps are erased after two hours; those that one keeps are not',
       'are erased and revoked when they are forgotten',
     ],

@@ -27,7 +27,7 @@ export const V11: readonly Requirement[] = [
     line: 'algorithms and keys can be replaced',
     shownBy: [
       'names its algorithm and its key, and is opened by that one alone',
-      'before it named them is opened still',
+      'from before it named them can still be opened',
       'is replaced while a transfer is under way, which then goes on',
     ],
   },

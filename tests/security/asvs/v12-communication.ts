@@ -34,9 +34,9 @@ export const V12: readonly Requirement[] = [
     id: '12.3.2',
     line: 'certificates are checked before anything is said',
     shownBy: [
-      'with a certificate that nobody vouches for is told no password',
+      'with an untrusted certificate is not sent the password',
       'a certificate of another name is refused by %s',
-      'is told the password over TLS by a certificate that somebody vouches for, and by no other',
+      'is sent the password over TLS with a trusted certificate, and with no other',
     ],
   },
   {

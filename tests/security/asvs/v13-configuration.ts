@@ -28,7 +28,7 @@ export const V13: readonly Requirement[] = [
       'port %i is no mail port',
       'never reaches this machine, however it is spelled',
       'a host that the operator trusts may be anywhere, at the port that is named',
-      'a next page at another host is not asked for',
+      'a next page at another host is not requested',
     ],
   },
   {

@@ -20,7 +20,7 @@ export const V14: readonly Requirement[] = [
     id: '14.2.2',
     line: 'nothing sensitive in caches of servers',
     shownBy: [
-      '%s is stored nowhere',
+      '%s is cached nowhere',
       'no password and no token of it is anywhere, whether it completed or its owner stopped it while it was at rest',
     ],
   },
@@ -54,7 +54,7 @@ export const V14: readonly Requirement[] = [
   {
     id: '14.3.2',
     line: 'sensitive answers are not stored',
-    shownBy: ['%s is stored nowhere', 'a link gives the whole file, to be saved and never to be shown'],
+    shownBy: ['%s is cached nowhere', 'a link gives the whole file, to be saved and never to be shown'],
   },
   {
     id: '14.3.3',

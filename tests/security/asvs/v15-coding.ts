@@ -33,7 +33,7 @@ export const V15: readonly Requirement[] = [
       'a server that lists mailboxes without end is given up before it has taken the memory',
       'is set aside for the operator when it has done so twice',
       'one network holds so many connections, and frees them when they end',
-      'a request that dribbles in does not keep its connection',
+      'a request that arrives too slowly does not keep its connection',
     ],
   },
   {
@@ -54,7 +54,7 @@ export const V15: readonly Requirement[] = [
     line: 'redirects of other servers are not followed',
     shownBy: [
       'that points to %s is not followed there',
-      'that redirects in a circle is left',
+      'that redirects in a circle is abandoned',
       'an answer of %i %j is a general error',
     ],
   },
@@ -74,7 +74,7 @@ export const V15: readonly Requirement[] = [
   {
     id: '15.3.5',
     line: 'types are checked strictly',
-    shownBy: ['the body %# is refused as a bad request', 'what can be no password is an incorrect one'],
+    shownBy: ['the body %# is refused as a bad request', 'what can’t be a password counts as an incorrect one'],
   },
   {
     id: '15.3.6',

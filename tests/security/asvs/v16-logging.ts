@@ -82,10 +82,10 @@ export const V16: readonly Requirement[] = [
     id: '16.5.2',
     line: 'the product goes on when others fail',
     shownBy: [
-      'that is down is said to be',
-      'of a provider that is silent may work later',
+      'that is down is reported as such',
+      'of a provider that does not answer may still work later',
       'waits for a server that is down, and ends when it is back',
-      'that the mail server does not take is kept and tried again later',
+      'that the mail server does not accept is kept and retried later',
     ],
   },
   {
@@ -94,7 +94,7 @@ export const V16: readonly Requirement[] = [
     shownBy: [
       'makes every call unavailable and leads every sign-in back to the portal, until it is back',
       'to an error of ours is in general words, and the log leaves out what the error says',
-      'sends no password where TLS is asked for and not to be had',
+      'sends no password where TLS is required and not available',
     ],
   },
 ];
