@@ -225,7 +225,7 @@ describe('an odd address book', () => {
     expect(ann?.photo).toBeUndefined();
   });
 
-  test('that changes while it is read gives what came and what changed, under the same UID', async () => {
+  test('that changes while it is read returns what is new and what has changed, under the same UID', async () => {
     put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane'));
     let gets = 0;
     books.onMultiget = () => {
@@ -278,7 +278,7 @@ test('an archive has groups with the contacts, and cards that could not be read 
   expect(about.join('\n')).toContain('One contact card that is damaged');
 });
 
-test('staged contacts come in their order, and no more of their photos at once than memory is meant for', async () => {
+test('staged contacts are returned in order, with no more of their photos at once than memory is meant for', async () => {
   await using database = await openTestDatabase(FRESH);
   const pages: number[] = [];
   const query = async <Row>(text: string, values?: readonly unknown[]) => {

@@ -246,7 +246,7 @@ describe('a vCard', () => {
     expect(readCard(text)).toEqual({ kind: 'fault', fault });
   });
 
-  test('that is too large keeps none back that follows it in the same file', () => {
+  test('that is too large keeps back none of those that follow it in the same file', () => {
     const large = card('3.0', 'FN:Large', ...Array.from({ length: 20_000 }, () => 'A'));
     const found = [...readCards(`${card('3.0', 'FN:Jane')}${large}${card('3.0', 'FN:Ann')}`)];
     expect(found.map(({ read: { kind } }) => kind)).toEqual(['contact', 'fault', 'contact']);
@@ -274,7 +274,7 @@ describe('a vCard', () => {
     ]);
   });
 
-  test('keeps a line that fits no grammar as one that does', () => {
+  test('keeps an unparsable line in a form that can be parsed', () => {
     const text = writeVcard(read(card('3.0', 'FN:Jane', 'complete nonsense')), '3.0');
     expect(text).toContain('X-UNREADABLE:complete nonsense');
   });

@@ -54,7 +54,7 @@ async function uidsOf(messages: AsyncIterable<Fetched>): Promise<number[]> {
   return uids;
 }
 
-test('groups are asked for together, and given one after the other', async () => {
+test('groups are requested together, and returned one after another', async () => {
   const { reader, asked, closed, passedOver } = mailbox();
   const fetches = openFetches([groupOf(1, 3), groupOf(4, 5), groupOf(6, 6)], reader, 'INBOX', SIZES);
   expect(asked).toEqual([[1, 2, 3, 4, 5, 6]]);
@@ -86,7 +86,7 @@ test('two commands are ahead of the one that is read, and each group has its own
   expect(asked).toEqual([[1], [2], [3]]);
 });
 
-test('what is left out, or comes out of its turn, keeps nothing else away and comes nowhere else', async () => {
+test('messages that are left out or come out of turn keep no others away, and turn up in no other group', async () => {
   const { reader } = mailbox(() => [1, 3, 6, 2, 4, 7]);
   const fetches = openFetches([groupOf(1, 2), groupOf(3, 5), groupOf(6, 7)], reader, 'INBOX', SIZES);
   expect(await uidsOf(fetches.next())).toEqual([1]);
@@ -94,7 +94,7 @@ test('what is left out, or comes out of its turn, keeps nothing else away and co
   expect(await uidsOf(fetches.next())).toEqual([6, 7]);
 });
 
-test('whoever stops within a group, or between two, has the connection closed', async () => {
+test('stopping within a group, or between two, closes the connection', async () => {
   const { reader, closed } = mailbox();
   const fetches = openFetches([groupOf(1, 2), groupOf(3, 4)], reader, 'INBOX', SIZES);
   for await (const { uid } of fetches.next()) if (uid === 1) break;

@@ -46,7 +46,7 @@ test('a pause that one connection hears of is kept by all of the account, to the
   expect((await third).ended).toBeUndefined();
 });
 
-test('a pause that is longer than a run waits fails what would be asked, and says how much of it is left', async () => {
+test('a pause that is longer than a run waits makes commands fail, with the time that is left of it', async () => {
   const { other, clock, lines, hold, dial } = await twoOfOne(120_000);
   const said = lines.length;
   clock.pass(20_000);
@@ -82,7 +82,7 @@ test('a goodbye waits for nobody, and ends what waits', async () => {
   await expect(cut).rejects.toMatchObject({ fault: 'lost' });
 });
 
-test('work that is to stop waits for no pause', async () => {
+test('work that has been asked to stop waits for no pause', async () => {
   const { hold, dial, clock, lines } = await twoOfOne(30_000);
   clock.pass(30_000);
   const stop = new AbortController();

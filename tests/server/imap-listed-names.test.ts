@@ -73,7 +73,7 @@ test('a mailbox whose name is no modified UTF-7 is listed, told from others, and
   expect(server.opened.toSorted()).toEqual(NAMES.toSorted());
 });
 
-test('such a name is one for people at the destination and in what is told', async () => {
+test('such a name is readable at the destination and in what is reported', async () => {
   using server = await serverWith(NAMES);
   await using control = await openControl(server.account, { trusted: [] });
   const mailboxes = await control.mailboxes();
@@ -105,7 +105,7 @@ test.each([
   },
 );
 
-test('containers and mailboxes that are no more are not listed, what is below them is, and each one once', async () => {
+test('containers and deleted mailboxes are not listed, but what is below them is, each one once', async () => {
   const attributes = { '"Archive"': String.raw`\Noselect`, '"Gone"': String.raw`\NonExistent \Subscribed` };
   const names = ['Inbox', 'INBOX', '"Archive"', '"Archive/2004"', '"Gone"', '"Gone/1"', '2004', '"Twice"', '"Twice"'];
   using server = await serverWith(names, { attributes });

@@ -63,7 +63,7 @@ describe('Reading from odd servers', () => {
     ]);
   });
 
-  test('what a fetch is refused for that is no message’s fault comes out', async () => {
+  test('a refusal of a fetch that is not due to any message is passed on', async () => {
     const { reader } = await reading((line, { tag, say }) => {
       if (!isFetch(line)) return false;
       say(`${tag} NO Request is throttled. Suggested Backoff Time: 299961 milliseconds`);
@@ -296,7 +296,7 @@ describe('Reading from odd servers', () => {
     expect(await gathered(pages)).toEqual([]);
   });
 
-  test('of a mailbox that can not be opened nothing is believed, though the server goes on with the one before', async () => {
+  test('nothing is believed about a mailbox that can’t be opened, even if the server goes on with the one before', async () => {
     const { reader } = await reading((line, { tag, say }) => {
       if (line.includes('EXAMINE') && line.includes('Closed')) say(`${tag} NO closed`);
       else if (line.includes('EXAMINE')) say('* 1 EXISTS', '* OK [UIDVALIDITY 7]', `${tag} OK done`);
@@ -495,7 +495,7 @@ describe('Reading from odd servers', () => {
     expect(connection.ended?.message).toContain('without end');
   });
 
-  test('silence is not waited for longer than is said', async () => {
+  test('silence is not waited for longer than the timeout', async () => {
     const silent = Promise.withResolvers<void>();
     const { reader, clock } = await reading((line) => {
       if (!isFetch(line)) return false;

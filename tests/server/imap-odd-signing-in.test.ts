@@ -60,7 +60,7 @@ describe('Signing in to odd servers', () => {
     expect(decoded(lines.at(-1))).toBe('\0anna@mail.example\0pass "word"');
   });
 
-  test('without any other way the password goes by LOGIN', async () => {
+  test('without any other mechanism the password is sent by LOGIN', async () => {
     const { signedIn, lines } = signingIn(() => false, 'ID', 'password');
     await (await signedIn).logout();
     expect(lines).toContain('A2 LOGIN "anna@mail.example" "pass \\"word\\""');
@@ -109,7 +109,7 @@ describe('Signing in to odd servers', () => {
     expect(client.destroyed).toBe(true);
   });
 
-  test('what is said between STARTTLS and TLS ends the connection', async () => {
+  test('anything that is sent between STARTTLS and TLS ends the connection', async () => {
     const offer = 'IMAP4rev1 STARTTLS AUTH=PLAIN SASL-IR';
     const server = scriptedServer(
       (line, { tag, say }) => {

@@ -61,7 +61,7 @@ test('what a lane gave back before it was closed for want of connections is work
 describe('lanes', () => {
   const options = { clock: CLOCK, signal: new AbortController().signal, moved: () => 0 };
 
-  test('take part once more are allowed', async () => {
+  test('join in once more of them are allowed', async () => {
     let allowed = 1;
     const { counts, open } = opening();
     const grows = Promise.withResolvers<void>();
@@ -127,7 +127,7 @@ describe('lanes', () => {
     expect(done).toEqual([1, 2, 3]);
   });
 
-  test('work again on what failed when nothing else waited any more', async () => {
+  test('retry what failed while nothing else was waiting', async () => {
     const { open } = opening();
     await using lanes = openLanes({ ...options, size: 2, open: () => late().then(open) });
     const tries: number[] = [];
@@ -140,7 +140,7 @@ describe('lanes', () => {
     expect(tries).toEqual([1, 1]);
   });
 
-  test('give what stands to others, without what has ended, and close the rest', async () => {
+  test('give their open sessions to others, except ended ones, and close the rest', async () => {
     const { counts, open } = opening();
     let opened = 0;
     await using lanes = openLanes({
@@ -169,7 +169,7 @@ describe('lanes', () => {
     expect([done, counts]).toEqual([[1, 2], { opened: 3, standing: 1, most: 3 }]);
   });
 
-  test('make a session that has ended while it worked anew, without a failed try', async () => {
+  test('replace a session that has ended during its work, without counting a failed try', async () => {
     const { counts, open } = opening();
     const pauses: number[] = [];
     const session = async () => {
@@ -192,7 +192,7 @@ describe('lanes', () => {
     expect([done, counts.opened, counts.most, pauses]).toEqual([[1, 2], 2, 1, []]);
   });
 
-  test('make a session anew that could not be made ready', async () => {
+  test('try again to open a session that could not be made ready', async () => {
     const { counts, open } = opening();
     let refusals = 1;
     await using lanes = openLanes({
@@ -211,7 +211,7 @@ describe('lanes', () => {
   });
 });
 
-test('items that can be joined wait as one, and weigh as many', async () => {
+test('items that can be joined wait as one, with their combined weight', async () => {
   const stream = openStream<readonly number[]>({
     weightOf: (items) => items.length,
     join: (waiting, items) => (waiting.length + items.length > 3 ? null : [...waiting, ...items]),
@@ -265,7 +265,7 @@ describe('a lane that fails again and again', () => {
     expect(await waitsOf(4, 0, lost)).toEqual([1000, 2000, 4000, -1]);
   });
 
-  test('begins anew after each try that has moved something', async () => {
+  test('starts over after each try that has moved something', async () => {
     expect(await waitsOf(6, 1, lost)).toEqual([1000, 1000, 1000, 1000, 1000, 1000]);
   });
 

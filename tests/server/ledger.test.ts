@@ -152,7 +152,7 @@ describe('the ledger', () => {
     expect(await after.ledger.tally()).toMatchObject({ bytes: 0 });
   });
 
-  test('takes over more than goes in one transaction, of each message what was known last, also after a death', async () => {
+  test('takes over more than fits into one transaction, with the latest state of each message, even after a death', async () => {
     const source = 'much@b.example';
     const fill = `insert into ledger (mailbox_id, uid, fate, size, verified, destination_uid_validity, destination_uid)
       select $1, 3 * uid, 'stored', $4, true, 5, uid from generate_series($2::integer, $3::integer) uid`;
@@ -176,7 +176,7 @@ describe('the ledger', () => {
     expect(rows.findLastIndex(({ size }) => size === 10)).toBe(29_999);
   });
 
-  test('takes over what the last transfer knows, and not what one before it had under a name of then', async () => {
+  test('takes over what the last transfer knows, and not what an earlier one had under an old name', async () => {
     const source = 'renamed@b.example';
     const end = (id: string) => database.query('update transfers set finished = now() where id = $1', [id]);
     const first = await opened(await ordered(source));
@@ -213,7 +213,7 @@ describe('the ledger', () => {
 });
 
 describe('a lease', () => {
-  test('keeps every other worker away until it has run out or is given back', async () => {
+  test('keeps every other worker away until it has expired or is released', async () => {
     const id = await ordered();
     const first = await takeTransfer(database, id, 60);
     if (first === null || !('lease' in first)) throw new Error('The transfer is not to be had.');
@@ -227,7 +227,7 @@ describe('a lease', () => {
     expect(await takeTransfer(database, id, 60)).toEqual({ heldForSeconds: expect.closeTo(60, -1) as number });
   });
 
-  test('that the database has forgotten is not taken for one that it gave since', async () => {
+  test('that the database has lost is not mistaken for one that it has granted since', async () => {
     const id = await ordered();
     const given: Lease[] = [];
     // One after another may be the same by chance, but not all.
@@ -238,7 +238,7 @@ describe('a lease', () => {
     expect(new Set(given.map(({ epoch }) => epoch)).size).toBeGreaterThan(1);
   });
 
-  test('that a clock gave which was ahead goes on for no longer than any other once it is put right', async () => {
+  test('that was granted while a clock was ahead lasts no longer than any other once the clock is put right', async () => {
     const id = await ordered();
     const first = await takeTransfer(database, id, 60);
     await database.query("update transfers set leased_until = leased_until + interval '1 hour' where id = $1", [id]);
@@ -248,7 +248,7 @@ describe('a lease', () => {
     expect(await confirmLease(database, first.lease, 60)).toBe('ours');
   });
 
-  test('that has run out without being given back goes to another worker if nobody confirms it between two looks', async () => {
+  test('that has expired without being released goes to another worker if nobody renews it between two looks', async () => {
     const id = await ordered();
     const first = await taken(id);
     const jump = () =>
@@ -267,7 +267,7 @@ describe('a lease', () => {
     expect(await confirmLease(database, first, 60)).toBe('lost');
   });
 
-  test('is given to nobody once the transfer has ended', async () => {
+  test('is granted to nobody once the transfer has ended', async () => {
     const id = await ordered();
     await database.query('update transfers set finished = now() where id = $1', [id]);
     expect(await takeTransfer(database, id, 60)).toBeNull();

@@ -112,47 +112,51 @@ describe.each([{ dovecots: false }, { dovecots: true }])('copying what is new, o
     expect(came.map((line) => line.split(' ')[0])).toEqual(['Family', 'Family/Old', 'Fresh', 'INBOX']);
   });
 
-  test('doubles nothing after all that was known has been forgotten', { ...needed, timeout: 60_000 }, async () => {
-    const twin = letter(3);
-    const world = await openWorldOfTest({
-      ...options,
-      mail: { INBOX: [...some(0, 8), twin, { ...letter(70), date: letter(71).date }], Family: some(20, 4) },
-    });
-    await using _worker = await world.work();
-    const first = await world.order();
-    expect(await whenEnded(world, first)).toMatchObject({ status: 'completed', done: 14 });
-    await eraseEnded(world.web.database, RETENTION_DAYS, Date.now() + (RETENTION_DAYS + 1) * DAY_MS);
-    expect(await world.web.database.query('select 1 from ledger')).toEqual([]);
-    {
-      await using client = await world.destinationMail();
-      // One of two that are equal, and one that is there with another date.
-      await client.command('SELECT INBOX');
-      await client.command('UID STORE 4,10 +FLAGS (\\Deleted)');
-      await client.command('UID EXPUNGE 4,10');
-      await client.append('INBOX', [letter(70)]);
-    }
-    {
-      await using client = await world.sourceMail();
-      await client.append('Family', [letter(50)]);
-    }
-    const before = await everything(world);
-    const second = await world.order();
-    expect(await whenEnded(world, second)).toMatchObject({
-      status: 'completed',
-      done: 15,
-      present: 12,
-      copied: 3,
-      bytes: [twin, letter(70), letter(50)].reduce((octets, { bytes }) => octets + bytes.length, 0),
-      lost: 0,
-      duplicated: 0,
-    });
-    const after = await everything(world);
-    expect(before.filter((line) => !after.includes(line))).toEqual([]);
-    const came = after.filter((line) => !before.includes(line));
-    expect(came.map((line) => line.split(' ')[0])).toEqual(['Family', 'INBOX', 'INBOX']);
-  });
+  test(
+    'duplicates nothing after everything that was known has been erased',
+    { ...needed, timeout: 60_000 },
+    async () => {
+      const twin = letter(3);
+      const world = await openWorldOfTest({
+        ...options,
+        mail: { INBOX: [...some(0, 8), twin, { ...letter(70), date: letter(71).date }], Family: some(20, 4) },
+      });
+      await using _worker = await world.work();
+      const first = await world.order();
+      expect(await whenEnded(world, first)).toMatchObject({ status: 'completed', done: 14 });
+      await eraseEnded(world.web.database, RETENTION_DAYS, Date.now() + (RETENTION_DAYS + 1) * DAY_MS);
+      expect(await world.web.database.query('select 1 from ledger')).toEqual([]);
+      {
+        await using client = await world.destinationMail();
+        // One of two that are equal, and one that is there with another date.
+        await client.command('SELECT INBOX');
+        await client.command('UID STORE 4,10 +FLAGS (\\Deleted)');
+        await client.command('UID EXPUNGE 4,10');
+        await client.append('INBOX', [letter(70)]);
+      }
+      {
+        await using client = await world.sourceMail();
+        await client.append('Family', [letter(50)]);
+      }
+      const before = await everything(world);
+      const second = await world.order();
+      expect(await whenEnded(world, second)).toMatchObject({
+        status: 'completed',
+        done: 15,
+        present: 12,
+        copied: 3,
+        bytes: [twin, letter(70), letter(50)].reduce((octets, { bytes }) => octets + bytes.length, 0),
+        lost: 0,
+        duplicated: 0,
+      });
+      const after = await everything(world);
+      expect(before.filter((line) => !after.includes(line))).toEqual([]);
+      const came = after.filter((line) => !before.includes(line));
+      expect(came.map((line) => line.split(' ')[0])).toEqual(['Family', 'INBOX', 'INBOX']);
+    },
+  );
 
-  test('doubles nothing after an older backup has been restored', { ...needed, timeout: 60_000 }, async () => {
+  test('duplicates nothing after an older backup has been restored', { ...needed, timeout: 60_000 }, async () => {
     const world = await openWorldOfTest({ ...options, mail: { INBOX: some(0, 8), Family: some(20, 4) } });
     const { database } = world.web;
     let ordered: Ordered;
@@ -245,7 +249,7 @@ test('an order that waits while the one before it would be erased brings nothing
 });
 
 describe('a second order to the same server', { timeout: 60_000 }, () => {
-  test('that leaves it to be found brings nothing twice', async () => {
+  test('that leaves the server to be discovered brings nothing twice', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
     const { dns, services } = world.web;
     dns.zones.set('_imap._tcp.mail.example', { srv: [{ name: HOST, port: world.proxy.port }] });

@@ -20,7 +20,7 @@ describe('the MAC of a message that was sent', () => {
     expect(await isMacOf(macOf(sent), piecesOf(sent, length))).toBe(true);
   });
 
-  test('tells every single bit', async () => {
+  test('changes with every single bit', async () => {
     const [short, mac] = [sent.subarray(0, 33), macOf(sent.subarray(0, 33))];
     for (let bit = 0; bit < short.length * 8; bit += 1) {
       const other = Buffer.from(short);
@@ -40,13 +40,13 @@ describe('the MAC of a message that was sent', () => {
     expect(await isSame(octets)).toBe(false);
   });
 
-  test('of no octets is none of some', async () => {
+  test('of no octets does not match any octets', async () => {
     const empty = openMac().end();
     expect(await isMacOf(empty, piecesOf(Buffer.alloc(0), 1))).toBe(true);
     expect(await isMacOf(empty, piecesOf(Buffer.alloc(1), 1))).toBe(false);
   });
 
-  test('is another one each time', () => {
+  test('is different each time', () => {
     expect(macOf(sent).tag).not.toEqual(macOf(sent).tag);
   });
 });

@@ -69,7 +69,7 @@ async function followed(
   return { renamed, readToTheEnd, known: [...known.keys()] };
 }
 
-test('a mailbox under another name is known again by its messages', async () => {
+test('a renamed mailbox is recognized by its messages', async () => {
   const had = letters('letter');
   const others = { 'Another one': letters('something'), After: letters('letter') };
   expect(await followed(had, others)).toEqual({
@@ -80,14 +80,14 @@ test('a mailbox under another name is known again by its messages', async () => 
   });
 });
 
-test('one with other messages is not taken for it, though their sizes and dates are the same', async () => {
+test('one with other messages is not mistaken for it, even if their sizes and dates are the same', async () => {
   expect(await followed(letters('letter'), { After: letters('litter') })).toMatchObject({
     renamed: [],
     known: ['Before'],
   });
 });
 
-test('one that lets nobody in keeps none of the others from being known again', async () => {
+test('one that can’t be opened keeps none of the others from being recognized', async () => {
   const others = { 'Closed one': letters('letter'), After: letters('letter') };
   expect(await followed(letters('letter'), others, { closed: 'Closed one' })).toMatchObject({ renamed: ['After'] });
 });
@@ -98,7 +98,7 @@ test('the sizes that a server lists say nothing: some round them', async () => {
   });
 });
 
-test('what was under way when a worker died has no digest yet, and is known by its dates', async () => {
+test('what was in progress when a worker died has no digest yet, and is recognized by its dates', async () => {
   const had = letters('letter');
   const later = had.map((message) => ({ ...message, internalDate: new Date(86_400_000 * (message.uid + 5)) }));
   expect(await followed(had, { After: had }, { underWay: true })).toMatchObject({ renamed: ['After'] });

@@ -36,7 +36,7 @@ function making(answer: (path: string) => Promise<boolean>) {
   return { ...openMaking(mapped, run), run, writer, asked, made, stop, lease };
 }
 
-test('all that are missing are asked for at once, and what was not there before is noted', async () => {
+test('all missing mailboxes are requested at once, and those that did not exist before are recorded', async () => {
   const gate = Promise.withResolvers<void>();
   const { makeAll, pathFor, writer, asked, made } = making(async (path) => {
     await gate.promise;
@@ -51,7 +51,7 @@ test('all that are missing are asked for at once, and what was not there before 
   expect(asked).toHaveLength(3);
 });
 
-test('a name that the server keeps to itself is left to it', async () => {
+test('a name that the server reserves is avoided', async () => {
   const { pathFor, writer, asked } = making(async (path) => {
     if (path.endsWith('(2)')) return true;
     const said = path.endsWith('b') ? 'Folder name is reserved.' : 'Not now.';
@@ -91,7 +91,7 @@ test.each(['busy', 'full'] as const)(
   },
 );
 
-test('of a connection that ends in the middle, what was made is noted first, and only the rest is asked for again', async () => {
+test('when a connection ends in the middle, what was created is recorded first, and only the rest is requested again', async () => {
   let ends = true;
   const { makeAll, writer, asked, made } = making(async (path) => {
     if (path === 'c' && ends) throw new MailError('lost', 'Gone.');

@@ -64,7 +64,7 @@ test('the sandbox offers forwarding: a script beside the one that was there, ove
   expect(await session.scripts()).toEqual([{ name: 'my "rules"', active: true }]);
 });
 
-test('the sandbox keeps scripts from those who have no password, and scripts that it could not run', async () => {
+test('the sandbox refuses scripts from people without the password, and scripts that it could not run', async () => {
   const { signIn } = await open();
   await expect(signIn('wrong')).rejects.toMatchObject({ fault: 'credentials' });
   await using session = await signIn();
@@ -73,7 +73,7 @@ test('the sandbox keeps scripts from those who have no password, and scripts tha
   await expect(session.activate('x')).rejects.toMatchObject({ fault: 'refused' });
 });
 
-test('forwarding is switched off by who has the password of the mailbox, and by nobody else', async () => {
+test('forwarding is switched off only by someone who has the password of the mailbox', async () => {
   const { signIn, port } = await open();
   await using world = await openWebWorld({
     environment: {

@@ -105,7 +105,7 @@ describe('the sandbox sign-in', () => {
     });
   });
 
-  test('a permission that the person takes away is missing, and its mailbox stays shut', async () => {
+  test('a permission that the person unticks is missing, and its mailbox stays closed', async () => {
     const { tokens } = await signIn('google', {
       email: 'ann@gmail.example',
       password: 'sandbox',
@@ -127,7 +127,7 @@ describe('the sandbox sign-in', () => {
     },
   );
 
-  test('a wrong password is told so, and a request without PKCE is refused', async () => {
+  test('a wrong password is reported as such, and a request without PKCE is refused', async () => {
     await expect(signIn('google', { email: 'ann@gmail.example', password: 'wrong' })).rejects.toThrow(
       'Wrong email or password',
     );

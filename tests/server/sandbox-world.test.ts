@@ -153,7 +153,7 @@ describe('the sandbox', () => {
     await expect(resolver.resolve6('mail.example')).rejects.toMatchObject({ code: 'ENODATA' });
   });
 
-  test('a mail and a text message that are sent lie in the outbox, newest first, and no markup of theirs runs', async () => {
+  test('sent mail and text messages are in the outbox, newest first, and none of their markup runs', async () => {
     const transport = createTransport(sandbox.environment['SMTP_URL']);
     await transport.sendMail({
       from: sandbox.environment['MAIL_FROM'],
@@ -269,7 +269,7 @@ test('a kill -9 in the middle of appends loses none that was acknowledged', asyn
 describe('the sandbox contacts', () => {
   const signal = new AbortController().signal;
 
-  test('the legacy address book opens to its owner only, by discovery from the root', async () => {
+  test('only its owner can open the legacy address book, by discovery from the root', async () => {
     const { email, password } = subscriber(0);
     const { origin } = new URL(settings().legacyCarddavUrl ?? '');
     const open = (username: string) =>

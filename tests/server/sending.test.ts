@@ -109,7 +109,7 @@ test('what was stored without a UID is looked for at once, and the operator has 
   });
 });
 
-test('what can not be looked for because another worker has taken over is told to the operator, one by one', async () => {
+test('what can’t be looked for because another worker has taken over is reported to the operator, one by one', async () => {
   expect(await sent({ mayWrite: false, found: () => Promise.reject(LOST) })).toEqual({
     failure: LOST,
     looked: [1, 2],

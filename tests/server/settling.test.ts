@@ -38,14 +38,14 @@ async function fatesUnder(
   return settled.map(({ uid, fate }) => [uid, fate] as const);
 }
 
-test('of what never came the source has the one and has lost the other', async () => {
+test('of two messages that never arrived, the source still has one and has lost the other', async () => {
   expect(await fatesUnder(7n)).toEqual([
     [1, 'refused'],
     [2, 'gone'],
   ]);
 });
 
-test('nothing is said of it, and nothing more read by its UIDs, where the mailbox has been numbered anew', async () => {
+test('where the mailbox has been renumbered, nothing is reported and nothing more is read by UID', async () => {
   await expect(fatesUnder(8n)).rejects.toMatchObject({ fault: 'lost', message: /another UIDVALIDITY/ });
 });
 
@@ -107,7 +107,7 @@ const refusedLook: MailReader['look'] = async function* () {
   throw new MailError('refused', 'BAD UID FETCH Failed to parse message set');
 };
 
-test('where the source does not say whether it is there, that mailbox is told as unreadable, and the new one not blamed', async () => {
+test('where the source does not say whether it is there, that mailbox is reported as unreadable, and the new one is not blamed', async () => {
   await expect(fatesUnder(7n, { look: refusedLook })).rejects.toMatchObject({
     name: 'FolderLeft',
     reason: 'mailbox unreadable',

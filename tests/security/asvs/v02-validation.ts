@@ -78,7 +78,7 @@ export const V2: readonly Requirement[] = [
     shownBy: [
       'submitted twice is one transfer',
       'is not started beside another one of the same account',
-      'keeps every other worker away until it has run out or is given back',
+      'keeps every other worker away until it has expired or is released',
       'are refreshed once when two processes ask',
     ],
   },
