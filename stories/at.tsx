@@ -38,7 +38,8 @@ export function snapshotAt(leaves: readonly string[], context: Partial<Context>)
   const snapshot = wizardMachine.resolveState({ value: valueOf(leaves), context: { ...BLANK, ...context } });
   const active = new Set(snapshot._nodes.map((node) => node.path.join('.')));
   const missed = leaves.filter((leaf) => !active.has(leaf));
-  if (missed.length > 0) throw new Error(`The machine can't be in ${leaves.join(' and ')} at the same time.`);
+  if (missed.length > 0)
+    throw new Error(`The machine can't be in ${missed.join(' and ')} together with the other leaves.`);
   return snapshot;
 }
 
