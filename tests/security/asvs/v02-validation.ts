@@ -67,7 +67,7 @@ export const V2: readonly Requirement[] = [
     id: '2.3.3',
     line: 'an operation succeeds whole or not at all',
     shownBy: [
-      'of an event whose transaction is rolled back is not sent',
+      'of news that did not come true is not sent',
       'gives a group back as it was, and forgets it when its outcome is known',
       'refuses what a worker writes after another one has taken the transfer over',
     ],
