@@ -55,9 +55,9 @@ type AddressOwner = { readonly email: string; readonly persons: readonly string[
 
 export type Transfers = {
   /**
-   * Queues a transfer and answers at once. The same order as the one that runs is that one, which tells the contact that
-   * was named last; so is one that has
-   * completed within the last minute, or with the same token: an answer got lost, or a button was pressed twice.
+   * Queues a transfer and answers at once. The same order as the one that runs is that one, and its contact is told from
+   * then on; so is one that has completed within the last minute, or with the same token: an answer got lost, or a
+   * button was pressed twice.
    * `usesToken` tells whether the order's token is the one that the transfer works with.
    * `busy`: the source is being moved somewhere else, by the transfer of that ID.
    */
