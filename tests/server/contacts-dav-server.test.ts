@@ -355,18 +355,16 @@ describe('a CardDAV server', () => {
 
   test('that is busy is not waited for once the worker stops, and the reason is the worker’s own', async () => {
     serveBook({});
-    api.faults.push(() => ({ status: 503, text: '', headers: { 'retry-after': '60' } }));
     const stop = new AbortController();
     const reason = new Error('the worker stops');
+    api.faults.push(() => {
+      // When the answer is there as well.
+      setTimeout(() => stop.abort(reason), 300);
+      return { status: 503, text: '', headers: { 'retry-after': '60' } };
+    });
     const open = openContactReader({
       settings: readSettings({ SANDBOX: 'on', LEGACY_CARDDAV_URL: `${api.url}/b/` }),
-      credentials: {
-        email: 'a@legacy.example',
-        accessToken: async () => {
-          setTimeout(() => stop.abort(reason), 300);
-          return 'token';
-        },
-      },
+      credentials: { email: 'a@legacy.example', accessToken: async () => 'token' },
     });
     await expect(open.survey(stop.signal)).rejects.toBe(reason);
     expect(api.requests[0]?.headers.authorization).toBe('Bearer token');

@@ -97,8 +97,8 @@ export const ContactsProgress = v.object({
 export type ContactsProgress = v.InferOutput<typeof ContactsProgress>;
 
 /**
- * Forwarding of new mail. `to` and `since` (ISO 8601) are there once it was set up, `ended` once its owner has
- * switched it off or a later transfer forwards elsewhere; `to` only for who may see everything.
+ * Forwarding of new mail. `to` and `since` (ISO 8601) are present once it has been set up, `ended` once its owner has
+ * switched it off or a later transfer forwards elsewhere; `to` only for those who may see everything.
  */
 export const Forwarding = v.object({
   status: v.string(),

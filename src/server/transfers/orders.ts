@@ -136,7 +136,7 @@ export function openTransfers({
     return id;
   }
 
-  /** Whoever orders what runs hears of it, and where they have said last; what is run again has no contact of its own. */
+  /** Whoever orders a running transfer again is told of it, at the contact they named last. An order for what is new names none. */
   async function noteAnotherOrder(
     id: string,
     { notificationContact }: TransferOrder,
@@ -154,7 +154,7 @@ export function openTransfers({
     });
   }
 
-  /** What a submit finds to exist already. */
+  /** The transfer that a submit finds in existence already. */
   async function standing(order: TransferOrder, submitKey: string, { anew = false }: Anew): Promise<Started | null> {
     const running = await runningTransfer(database, order.source.email);
     if (running !== null) {

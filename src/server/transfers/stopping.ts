@@ -68,9 +68,9 @@ export async function stopDailyRun(
 }
 
 /**
- * Ends a transfer that its owner stopped. Operations that had ended stay as they are. Does nothing when all have, or when
- * the lease that is given is not good any more; without one, the transfer is taken from whoever has it. Its lease
- * stands until it runs out: until then what was under way may still arrive.
+ * Ends a transfer that its owner stopped. Operations that have ended stay as they are. Does nothing if all of them have,
+ * or if the given lease is no longer valid; without a lease, the transfer is taken from its worker. That worker's lease
+ * stands until it expires: until then, what was in flight may still arrive.
  */
 export async function endStopped(
   { database, safe, queue, tokens }: Stopping,

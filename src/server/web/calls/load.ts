@@ -84,7 +84,7 @@ async function startOnce(order: TransferOrder, services: Loading, visit: Visit):
   return started.id;
 }
 
-/** Within the transaction that stores the order. */
+/** Runs within the transaction that stores the order. */
 async function admitOrder(sql: Sql, order: TransferOrder, { limits }: Loading, { client }: Visit): Promise<void> {
   const { source, destination, notificationContact: contact } = order;
   await limitOrder(limits.within(sql), { mailbox: source.email, contact, client });
