@@ -39,7 +39,10 @@ export const leavingForAct = wizard.createStateConfig({
     type: 'leave for',
     params: ({ context }) => ({ address: oauthAddress('transfer', context.awaitedConsent?.provider ?? '') }),
   },
-  on: { 'page.return': { target: '#status', actions: 'forget the consent' } },
+  on: {
+    'page.return': { target: '#status', actions: 'forget the consent' },
+    'connection.lose': '#unavailable-for-act',
+  },
 });
 
 export const leavingForMove = leaving('move');

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../machines/wizard.types.ts';
 import { type SESSIONS as Sessions, LEGACY, SESSIONS } from '../support/moves.ts';
+import { arriveAtStatus, NEEDS_CONSENT, open } from '../support/owner-acts.ts';
 import { arriveAt, refusal } from '../support/wizard.ts';
 
 type Script = NonNullable<Parameters<typeof arriveAt>[1]>;
@@ -67,6 +68,15 @@ describe('without a line', () => {
     expect(wizard.has('unavailable')).toBe(true);
     await wizard.send({ type: 'call.retry' });
     expect(wizard.left).toHaveLength(2);
+  });
+
+  test('the way to a provider for a transfer that has been ordered does too, and leads back to its act', async () => {
+    const wizard = await arriveAtStatus(NEEDS_CONSENT, { 'resume the transfer': () => ({ ok: true }) });
+    await wizard.send(open('mend'), { type: 'consent.seek', provider: 'google' }, { type: 'connection.lose' });
+    expect(wizard.has('unavailable')).toBe(true);
+    await wizard.send({ type: 'call.retry' });
+    expect(wizard.left).toEqual(['/api/oauth/?provider=google', '/api/oauth/?provider=google']);
+    expect(wizard.context().awaitedConsent).toMatchObject({ purpose: 'mend' });
   });
 
   test.each(['/privacy-policy', '/terms-of-service'])('%s waits, and comes with the line', async (address) => {
