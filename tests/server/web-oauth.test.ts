@@ -338,6 +338,26 @@ describe('a sign-in for the list of transfers', () => {
     }
   });
 
+  test('a return that has expired goes to the page for the status as well, as does one that is taken already', async () => {
+    const refused = { path: '/oauth-callback-for-status', error: 'EXTERNAL_OAUTH_ERROR', provider: 'yahoo' };
+    const browser = newBrowser();
+    const late = await browser.until(startForStatus('yahoo'), isReturn);
+    const taken = await browser.until(startForStatus('yahoo'), isReturn);
+    expect(pageOf(await browser.until(taken.href, isPage))).toMatchObject({ email: ANN });
+    expect(pageOf(await browser.until(taken.href, isPage))).toEqual(refused);
+    world.advance(10 * 60_000 + 1);
+    expect(pageOf(await browser.until(late.href, isPage))).toEqual(refused);
+  });
+
+  test('a return that is one too many goes to the page for the status', async () => {
+    const browser = newBrowser();
+    const back = await browser.until(startForStatus('yahoo'), isReturn);
+    const client = fromClient('203.0.113.6');
+    await Promise.all(Array.from({ length: 40 }, () => world.get(start('yahoo'), client)));
+    const answer = await world.get(`${back.pathname}${back.search}`, { ...browser.headers, ...client });
+    expect(answer.headers.get('location')).toBe('/oauth-callback-for-status?error=TOO_MANY_ATTEMPTS&provider=yahoo');
+  });
+
   test('a refusal goes to the page for the status', async () => {
     serverOf('yahoo').person.cancels = true;
     expect(pageOf(await newBrowser().until(startForStatus('yahoo'), isPage))).toMatchObject({

@@ -23,7 +23,15 @@ export const STATUS_HASH_MS = 2 * 3_600_000;
 
 export type Purpose = 'transfer' | 'status';
 
-/** A sign-in at a provider failed; `UNAVAILABLE` if it was not the person's doing. `purpose` is known if the browser was. */
+/** Begins the states of sign-ins for the list of transfers. No random state has a dot. */
+const STATUS_MARK = 'status.';
+
+/** What a return claims to be for: all that is known where its sign-in has expired, or can't be read. It opens nothing. */
+export function claimedPurpose(query: URLSearchParams): Purpose {
+  return query.get('state')?.startsWith(STATUS_MARK) === true ? 'status' : 'transfer';
+}
+
+/** A sign-in at a provider failed; `UNAVAILABLE` if it was not the person's doing. */
 export class ConsentRefused extends Error {
   override name = 'ConsentRefused';
   readonly error: QueryError | 'UNAVAILABLE';
@@ -51,8 +59,6 @@ export type Consents = {
    * @throws {ConsentRefused}
    */
   finish(path: string, query: URLSearchParams, browser: string | undefined): Promise<Consent>;
-  /** The purpose of an unfinished return, if known. */
-  purposeOf(query: URLSearchParams, browser: string | undefined): Promise<Purpose>;
   /** Whether a sign-in of this browser gave the token, and for this account. */
   gave(tokenId: string, account: { email: string; provider: string }, browser: string): Promise<boolean>;
   /** The address that a status hash proves, and digests of whose it is by the key and former ones, to the browser that it was given to; `null` when it proves none, or does not any more. */
@@ -173,7 +179,7 @@ export function openConsents({
     begin: async (provider, purpose, browser) => {
       const profile = PROFILES[provider];
       const configuration = await clients(provider);
-      const state = client.randomState();
+      const state = `${purpose === 'status' ? STATUS_MARK : ''}${client.randomState()}`;
       const verifier = client.randomPKCECodeVerifier();
       const nonce = client.randomNonce();
       await database.query(
@@ -207,7 +213,8 @@ export function openConsents({
     finish: async (path, query, browser) => {
       const state = query.get('state');
       const transaction = state === null || browser === undefined ? null : await take(state, browser);
-      if (transaction === null || state === null) throw new ConsentRefused('EXTERNAL_OAUTH_ERROR', 'transfer');
+      if (transaction === null || state === null)
+        throw new ConsentRefused('EXTERNAL_OAUTH_ERROR', claimedPurpose(query));
       const { provider, purpose } = transaction;
       if (path !== provider) throw new ConsentRefused('EXTERNAL_OAUTH_ERROR', purpose);
       try {
@@ -218,14 +225,6 @@ export function openConsents({
         const isOurs = error instanceof DatabaseUnavailable;
         throw new ConsentRefused(isOurs ? 'UNAVAILABLE' : 'EXTERNAL_OAUTH_ERROR', purpose, { cause: error });
       }
-    },
-
-    purposeOf: async (query, browser) => {
-      const [row] = await database.query<{ purpose: Purpose }>(
-        'select purpose from oauth_transactions where state = $1 and browser = $2',
-        [stateOf(query.get('state') ?? ''), browserOf(browser ?? '')],
-      );
-      return row?.purpose ?? 'transfer';
     },
 
     gave: async (tokenId, { email, provider }, browser) => {

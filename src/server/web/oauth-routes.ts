@@ -9,7 +9,7 @@ import { clientOf, isCrossSite } from './guards.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';
-import { ConsentRefused, type Consent, type Purpose } from '../oauth/consent.ts';
+import { claimedPurpose, ConsentRefused, type Consent, type Purpose } from '../oauth/consent.ts';
 
 const STARTS = [
   [OAUTH_START, 'transfer'],
@@ -52,8 +52,7 @@ async function finish(c: Context, web: Web): Promise<Response> {
   const provider = isOauthProvider(path) ? path : undefined;
   const query = new URL(c.req.url).searchParams;
   try {
-    if (closed(web) !== null)
-      return refuse(c, await web.consents.purposeOf(query, browserOf(c, web.settings).key), 'UNAVAILABLE', provider);
+    if (closed(web) !== null) return refuse(c, claimedPurpose(query), 'UNAVAILABLE', provider);
     await web.limits.take('consents by a client', clientOf(c, web.settings));
     const consent = await web.consents.finish(path, query, browserOf(c, web.settings).key);
     const { email: mailbox, provider: what } = consent;
@@ -65,7 +64,7 @@ async function finish(c: Context, web: Web): Promise<Response> {
       web.securityLog('consent refused', { client: clientOf(c, web.settings), what });
       return refuse(c, error.purpose, error.error, provider);
     }
-    return refuse(c, 'transfer', codeOf(error, c, web, provider), provider);
+    return refuse(c, claimedPurpose(query), codeOf(error, c, web, provider), provider);
   }
 }
 
