@@ -325,7 +325,12 @@ export const wizard = setup({
     'remember the transfer in the way': assign({
       transferInTheWay: (_, params: { transfer: Context['transferInTheWay'] }) => params.transfer,
     }),
-    'forget the transfer': assign({ transferId: null, status: null }),
+    // A letter to support must not name the one before.
+    'forget the transfer': assign({
+      transferId: null,
+      status: null,
+      typed: ({ context: { typed } }) => ({ ...typed, supportId: '' }),
+    }),
     'remember the status': assign({ status: (_, params: { status: TransferStatus }) => params.status }),
     'remember the transfers': assign({
       transfers: (_, params: { transfers: TransfersByHash }) =>

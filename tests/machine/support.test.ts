@@ -157,6 +157,15 @@ describe('the letter to support', () => {
     expect(wizard.context().typed.supportId).toBe('');
   });
 
+  test('who has gone on to another transfer writes of that one', () => {
+    const other = ID.replace('0', 'f');
+    const wizard = arriveAt(`/status?migration_id=${ID}`);
+    wizard.visit('/support-form');
+    wizard.visit(`/status?migration_id=${other}`);
+    wizard.visit('/support-form');
+    expect(wizard.context().typed.supportId).toBe(other);
+  });
+
   test('who has signed in need not type the address again, and keeps one that was typed', async () => {
     const wizard = arriveAt('/destination-account', {}, SESSIONS.signedIn);
     wizard.visit('/support-form');
