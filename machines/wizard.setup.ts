@@ -199,7 +199,12 @@ export const wizard = setup({
     'forget all but what signs out': assign(({ context, event }) => ({
       ...blankContext(context),
       now: context.now,
-      parting: { jwt: context.jwt, everywhere: event.type === 'sign-out.confirm' && event.everywhere },
+      parting: {
+        jwt: context.jwt,
+        ...(event.type === 'sign-out.confirm' && event.everywhere
+          ? { everywhere: true, ...(context.source === null ? {} : { email: context.source.email }) }
+          : { everywhere: false }),
+      },
     })),
     'look at the clock': assign({ now: () => Date.now() }),
 

@@ -76,8 +76,8 @@ export type AwaitedConsent = {
   readonly provider: OauthProvider;
 };
 
-/** Tells the server whose sign-in to end, and whether to end it in every browser. */
-export type Parting = Pick<Context, 'jwt'> & { readonly everywhere: boolean };
+/** Tells the server whose sign-in to end, and whether to end it in every browser: that of which mailbox, if known. */
+export type Parting = Pick<Context, 'jwt'> & { readonly everywhere: boolean; readonly email?: string };
 
 export type Context = {
   readonly settings: PortalSettings;

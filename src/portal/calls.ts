@@ -33,8 +33,12 @@ export function createCalls(bearer: () => string | null): Calls {
     'validate the account': (body, signal) => ask(validate, { body }, signal),
     'list the sign-ins': async (_, signal) => (await ask(signIns, {}, signal)).others,
     // To its end, whatever page comes next; and with the bearer that the session has forgotten by now.
-    'sign out': ({ jwt, everywhere }) =>
-      createApi(() => jwt)(signOut, { body: everywhere ? { everywhere } : {} }, new AbortController().signal),
+    'sign out': ({ jwt, everywhere, ...mailbox }) =>
+      createApi(() => jwt)(
+        signOut,
+        { body: everywhere ? { everywhere, ...mailbox } : {} },
+        new AbortController().signal,
+      ),
     'resolve the host': (body, signal) => ask(validateImap, { body }, signal),
     'create the account': ({ inQa, ...body }, signal) =>
       ask(createAccount, { query: { in_qa: String(inQa) }, body }, signal),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { BLANK_SESSION, sessionOf } from '../../machines/wizard.context.ts';
-import { BEARER, ID, SESSIONS } from '../support/moves.ts';
+import { BEARER, ID, LEGACY, SESSIONS } from '../support/moves.ts';
 import { arriveAt, refusal } from '../support/wizard.ts';
 
 const OK = { 'sign out': () => ({ ok: true }) };
@@ -77,7 +77,7 @@ describe('"Sign out"', () => {
       expect(wizard.asked('list the sign-ins')).toEqual([{ jwt: BEARER }]);
       expect(wizard.context().signIns).toEqual(others);
       await wizard.send({ type: 'sign-out.confirm', everywhere: true });
-      expect(wizard.asked('sign out')).toEqual([{ jwt: BEARER, everywhere: true }]);
+      expect(wizard.asked('sign out')).toEqual([{ jwt: BEARER, everywhere: true, email: LEGACY }]);
       expect(wizard.context()).toMatchObject({ message: { about: 'signed out everywhere' }, signIns: null });
       expect(sessionOf(wizard.context())).toEqual(BLANK_SESSION);
     },

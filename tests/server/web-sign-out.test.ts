@@ -211,6 +211,18 @@ describe('signing out everywhere', () => {
     },
   );
 
+  test('ends the sign-ins to the mailbox that is named, where another tab has signed in to another one since', async () => {
+    const lost = [await signIn(THERE), await signIn(ELSEWHERE, BOB)];
+    const mine = bearer(await signIn(HERE));
+    await signIn(HERE, BOB);
+    const refused = await signOut({ ...mine, ...fromBrowser(HERE) }, { ...everywhere, email: ANN });
+    expect(refused.body).toMatchObject({ error: 'INVALID_TOKEN' });
+    expect(await Promise.all(lost.map(isGood))).toEqual([true, true]);
+    await signIn(HERE);
+    expect((await signOut(fromBrowser(HERE), { ...everywhere, email: ANN })).status).toBe(200);
+    expect(await Promise.all(lost.map(isGood))).toEqual([false, true]);
+  });
+
   test('is refused to someone who is not, or no longer, signed in to a mailbox', async () => {
     const lost = await signIn(THERE);
     for (const headers of [{}, bearer('x'), fromBrowser('e'.repeat(64))])

@@ -35,10 +35,10 @@ export type Sessions = {
   /** Other browsers' most recently used sign-ins to the caller's mailbox; `null` if the caller isn't signed in. */
   others(asker: Asker): Promise<SignIn[] | null>;
   /**
-   * Ends every sign-in to the caller's mailbox, including the caller's.
+   * Ends every sign-in to the caller's mailbox, including the caller's; with an address, only if it is the mailbox's.
    * @returns the browsers, by their names in {@link consentBrowserOf}; `null` if the caller isn't signed in.
    */
-  endEverywhere(asker: Asker): Promise<string[] | null>;
+  endEverywhere(asker: Asker, mailbox?: string): Promise<string[] | null>;
   purge(): Promise<void>;
 };
 
@@ -116,10 +116,10 @@ export function openSessions({
         .filter(({ own }) => !own)
         .map(({ expires, used }) => ({ began: expires - SESSION_MS, used: used ?? expires - SESSION_MS }));
     },
-    endEverywhere: async (asker) => {
+    endEverywhere: async (asker, mailbox) => {
       const rows = await database.query<{ consent_browser: string | null }>(
-        `delete from sessions where mailbox in (${SHOWN}) returning consent_browser`,
-        shownBy(asker),
+        `delete from sessions where mailbox in (${SHOWN}) and ($4::text is null or mailbox = $4) returning consent_browser`,
+        [...shownBy(asker), mailbox === undefined ? null : vault.digest('session mailbox', mailbox)],
       );
       return rows.length === 0 ? null : rows.flatMap(({ consent_browser: browser }) => browser ?? []);
     },

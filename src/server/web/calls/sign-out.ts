@@ -10,7 +10,7 @@ export const answerSignOut = route(
   async ({ body }, { sessions, consents, securityLog }: Pick<Web, 'sessions' | 'consents' | 'securityLog'>, visit) => {
     const { bearer, browser, client } = visit;
     const everywhere = body.everywhere === true;
-    const ended = everywhere ? await sessions.endEverywhere(visit) : [];
+    const ended = everywhere ? await sessions.endEverywhere(visit, body.email) : [];
     if (bearer !== undefined) await sessions.end(bearer);
     if (browser.key !== undefined) await sessions.endOfBrowser(browser.key);
     await consents.end([...(browser.key === undefined ? [] : [consents.nameOf(browser.key)]), ...(ended ?? [])]);
