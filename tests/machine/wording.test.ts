@@ -376,6 +376,12 @@ describe('the words of the messages', () => {
     );
   });
 
+  test('of a sign-in that has ended in a day nobody says that trying again is of use', () => {
+    expect(said({ about: 'load failed', code: 'INVALID_TOKEN' })).toBe(
+      `error | Your transfer has not started | Unknown error, please try again. | Your sign-in may have ended. Please go to Home and sign in again. | ${SAFE}`,
+    );
+  });
+
   test('contacts that are not allowed are said by the name of the operation', () => {
     expect(said({ about: 'load failed', code: 'OPERATION_NOT_ALLOWED' })).toContain(
       "Operation 'contactsmigration' not allowed.",

@@ -275,9 +275,16 @@ function loadWords(code: CallFailureCode): Words {
         'Incorrect email or password.',
         `${SAFE} Please go back and sign in again.`,
       ];
+    // The announcement of the move: the session that it needs ends after a day, and trying again brings none.
+    case 'INVALID_TOKEN':
+      return [
+        'Your transfer has not started',
+        'Unknown error, please try again.',
+        'Your sign-in may have ended. Please go to Home and sign in again.',
+        SAFE,
+      ];
     case 'INVALID_EMAIL':
     case 'INVALID_IMAP':
-    case 'INVALID_TOKEN':
     case 'PROVIDER_NOT_SUPPORTED':
     case 'UNSUPPORTED_PROVIDER':
     case 'MIGRATION_ID_NOT_FOUND':
