@@ -14,6 +14,7 @@ import { SpoolError } from '../../src/server/export/staging/spool.ts';
 import { openFolderStore } from '../../src/server/export/storage/folder-store.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import { person } from '../support/contact-samples.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
 import { digestsOf, memoryAccount, narrow, type MemoryMailbox } from '../support/memory-mailbox.ts';
 import { needs } from '../support/needs.ts';
@@ -220,6 +221,21 @@ test('the files tell how many messages they lack, however many', needs('bsdtar')
   await world.exportMail(id, account);
   const readme = await run('bsdtar', ['-xOf', (await world.files(id)).at(-1) ?? '', 'README.txt']);
   expect(readme.toString()).toContain('1,200 messages could not be exported.');
+});
+
+test('a contact that is changed while it is read is exported once, as it is by then', needs('bsdtar'), async () => {
+  const ada = person('c1', 'Ada Lovelace', ['ada@example.com'], ['+1 650 555 0100']);
+  const changed = person('c1', 'Ada Lovelace', ['ada@example.com'], ['+1 650 555 0199']);
+  const id = await world.newTransfer();
+  // As the reader gives them, when its last look has found the card changed.
+  await world.exportContacts(id, [ada, person('c2', 'Grace Hopper', ['grace@example.com']), changed]);
+  await world.exportMail(id, memoryAccount(mailboxes(1, 1)));
+  const [file = ''] = await world.files(id);
+  const inside = async (name: string) => (await run('bsdtar', ['-xOf', file, name])).toString();
+  expect(await inside('README.txt')).toContain('2 contacts.');
+  const cards = await inside('contacts/contacts.vcf');
+  expect(cards.match(/^FN:.*(?=\r)/gm)).toEqual(['FN:Ada Lovelace', 'FN:Grace Hopper']);
+  expect(cards.match(/^TEL.*(?=\r)/gm)).toEqual([expect.stringContaining('0199')]);
 });
 
 test(

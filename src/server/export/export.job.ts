@@ -172,17 +172,22 @@ async function readContacts(
   const skipped: Skipped[] = [];
   const { total } = await reader.survey(signal);
   await contacts.clear();
-  let count = 0;
+  // One that is changed while it is read comes once more, in its new form.
+  const numbers = new Map<string, number>();
   let groups = 0;
   let unreadable = 0;
   for await (const reading of reader.contacts(signal)) {
     if (reading.kind === 'group') await contacts.putCard('group', (groups += 1), groupVcard(reading.group));
-    else if (reading.kind === 'contact') await contacts.put((count += 1), reading.contact);
-    else {
+    else if (reading.kind === 'contact') {
+      const { contact } = reading;
+      const number = numbers.get(contact.uid) ?? numbers.size + 1;
+      numbers.set(contact.uid, number);
+      await contacts.put(number, contact);
+    } else {
       skipped.push(reading.skipped);
       if (reading.raw !== undefined) await contacts.putCard('unreadable', (unreadable += 1), reading.raw);
     }
-    const done = count + skipped.length;
+    const done = numbers.size + skipped.length;
     onProgress({ done, total: Math.max(total, done), bytes: 0 });
   }
   await ledger.contactsStaged(skipped);

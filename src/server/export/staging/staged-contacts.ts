@@ -9,6 +9,7 @@ const [PAGE, PAGE_OCTETS] = [100, 4 * 1024 * 1024];
 export type StagedContacts = {
   /** Takes the place of what an interrupted run left. */
   clear(): Promise<void>;
+  /** Takes the place of one that had this number. */
   put(number: number, contact: Contact): Promise<void>;
   count(): Promise<number>;
   contacts(): AsyncIterable<Contact>;
@@ -25,12 +26,12 @@ type Row = { number: number; contact: string; photo_type: string | null; photo: 
 
 export function openStagedContacts(database: Fenced, exportId: number): StagedContacts {
   const { transferId, epoch } = database.lease;
-  /** In one round trip, as there are many. @param columns of `table`, as many as values */
-  const insert = async (table: string, columns: string, values: readonly unknown[]) => {
+  /** In one round trip, as there are many. @param columns of `table`, as many as values; @param orElse on a conflict */
+  const insert = async (table: string, columns: string, values: readonly unknown[], orElse = '') => {
     const places = values.map((_, at) => `$${at + 3}`).join(', ');
     const rows = await database.query(
       `insert into ${table} (${columns}) select ${places} from transfers where id = $1 and epoch = $2 for share
-       returning 1`,
+       ${orElse} returning 1`,
       [transferId, epoch, ...values],
     );
     if (rows.length === 0) throw new LeaseLost(transferId);
@@ -58,13 +59,19 @@ export function openStagedContacts(database: Fenced, exportId: number): StagedCo
       return row === undefined ? '' : (JSON.parse(row.card) as string);
     },
     put: (number, { photo, ...contact }) =>
-      insert('export_contacts', 'export_id, number, contact, photo_type, photo', [
-        exportId,
-        number,
-        JSON.stringify(contact),
-        photo?.mediaType ?? null,
-        photo === undefined ? null : Buffer.from(photo.bytes),
-      ]),
+      insert(
+        'export_contacts',
+        'export_id, number, contact, photo_type, photo',
+        [
+          exportId,
+          number,
+          JSON.stringify(contact),
+          photo?.mediaType ?? null,
+          photo === undefined ? null : Buffer.from(photo.bytes),
+        ],
+        `on conflict (export_id, number) do update
+         set contact = excluded.contact, photo_type = excluded.photo_type, photo = excluded.photo`,
+      ),
     count: async () => {
       const [row] = await database.query<{ count: number }>(
         'select count(*)::float8 as count from export_contacts where export_id = $1',
