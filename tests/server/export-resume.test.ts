@@ -280,6 +280,29 @@ test('staged messages that were damaged or lost are fetched again', needs('bsdta
   }
 });
 
+const unreachable = () => Promise.reject(new StoreError('The bucket does not answer.'));
+
+test(
+  'files whose messages were lost on the way and fetched again tell their numbers without a gap',
+  needs('bsdtar'),
+  async () => {
+    for (const source of [mailboxes(1, 10), mailboxes()]) {
+      const id = await world.newTransfer();
+      // All is settled, and the machine is gone on which it is staged.
+      const services = { ...world.services, exports: { ...openFolderStore(world.root), put: unreachable } };
+      await expect(world.exportMail(id, memoryAccount(source), { services })).rejects.toThrow(ExportPaused);
+      for (const name of await everything()) if (name.endsWith('.segment')) await rm(join(world.root, name));
+      await world.exportMail(id, memoryAccount(source));
+      expect(await digestsIn(id)).toEqual(digestsOf(source));
+      const files = await world.files(id);
+      const told: (string | undefined)[] = [];
+      for (const file of files)
+        told.push(/This is part \d+/.exec(String(await run('bsdtar', ['-xOf', file, 'README.txt'])))?.[0]);
+      expect(told).toEqual(files.length === 1 ? [undefined] : files.map((_file, at) => `This is part ${at + 1}`));
+    }
+  },
+);
+
 test('a disk that loses again and again what is staged is waited for', needs('bsdtar'), async () => {
   const source = mailboxes();
   const id = await world.newTransfer();

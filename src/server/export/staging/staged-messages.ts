@@ -202,11 +202,23 @@ export function openStagedMessages(database: Fenced, exportId: number) {
       return rows.map(({ part }) => part);
     },
 
-    /** Forgets a part whose staged messages are damaged; they are fetched again. */
+    /**
+     * Forgets a part whose staged messages are damaged; they are fetched again. Those after it, of which none is written
+     * before it is, move up, so that the files tell their numbers without a gap.
+     */
     forget: (part: number): Promise<void> =>
       database.write(async (sql) => {
         await sql.query('delete from export_messages where export_id = $1 and part = $2', [exportId, part]);
-        await sql.query('update exports set last_part = null where id = $1', [exportId]);
+        await sql.query('update export_messages set part = part - 1 where export_id = $1 and part > $2', [
+          exportId,
+          part,
+        ]);
+        await sql.query(
+          `update exports set last_part = null, sealed = (select coalesce(max(part), $2::integer - 1)
+             from export_messages where export_id = $1 and part >= $2)
+           where id = $1`,
+          [exportId, part],
+        );
       }),
 
     contactsStaged: async (skipped: readonly Skipped[]): Promise<void> => {
