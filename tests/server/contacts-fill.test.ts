@@ -234,6 +234,25 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
     expect(fates.count('intent')).toBe(0);
   });
 
+  test('and is changed while it is read gets what is new, is counted so, and what stays out is said', async () => {
+    putTheirs();
+    await copy([ROSE]);
+    const changed = {
+      ...ROSE,
+      nickname: 'Rosalind',
+      emails: [...ROSE.emails, { label: 'home', value: 'rose@new.example' }],
+    };
+    // As the reader gives it, when its last look has found the card changed.
+    const copied = await copy([ROSE, ANN, changed]);
+    expect(copied).toMatchObject({ written: 1, completed: 1, present: 0, lost: 0, duplicated: 0, changed: 0 });
+    expect(stored()).toContain('rose@new.example');
+    expect(copied.notes.map(({ note }) => note)).toEqual([
+      'Not added, because something else is there: birthday.',
+      'Not added, because something else is there: nickname, birthday.',
+    ]);
+    expect(held().size).toBe(2);
+  });
+
   test('loses nothing of the odd cards, in a copy and in the one after it', async () => {
     const pauses: number[] = [];
     expect(await copyInto({ reader: readerOf([ROSE]), writer: writer(pauses), signal: SIGNAL })).toMatchObject({

@@ -86,7 +86,8 @@ class Run {
   readonly #index: MatchIndex;
   readonly #sourceUids: ReadonlySet<string>;
   readonly #known: ReadonlyMap<string, Fate>;
-  readonly #settled = new Set<string>();
+  /** By UID; `null`: by an earlier run. */
+  readonly #settled = new Map<string, Settled | null>();
   readonly expectations = new Expectations();
   #batch: Contact[] = [];
   /** While it accepted others. */
@@ -106,7 +107,7 @@ class Run {
     this.#index = index;
     this.#sourceUids = sourceUids;
     this.#known = known;
-    for (const [uid, { fate }] of known) if (fate !== 'intent') this.#settled.add(uid);
+    for (const [uid, { fate }] of known) if (fate !== 'intent') this.#settled.set(uid, null);
     // Before any other contact can be matched with these.
     for (const { destinationId } of known.values()) if (destinationId !== '') index.claimById(destinationId);
     this.#tell();
@@ -162,7 +163,7 @@ class Run {
   async settle(settled: readonly Settled[]): Promise<void> {
     const fresh = settled.filter(({ uid }) => !this.#settled.has(uid));
     await this.#copy.fates.settle(fresh);
-    for (const { uid } of fresh) this.#settled.add(uid);
+    for (const one of fresh) this.#settled.set(one.uid, one);
     this.#tell();
   }
 
@@ -172,13 +173,27 @@ class Run {
     this.#copy.onProgress?.({ total: done, done });
   }
 
-  /** It was changed at the source while being read: what is new is added to the copy. */
+  /** It was changed at the source while being read: what is new is added to the copy, or to what stands for it. */
   async #changed(contact: Contact): Promise<void> {
-    const { writer, signal } = this.#copy;
+    const { writer, fates, signal } = this.#copy;
     await this.flush();
+    const before = this.#settled.get(contact.uid) ?? null;
+    if (before === null || before.fate === 'refused') return;
+    const { destinationId = '', stays = [] } = before;
     const index = await indexOf(writer, this.#sourceUids, signal);
-    const existing = index.ofUid(contact.uid);
-    if (existing !== null) await writer.fill(existing, contact, signal);
+    const existing = destinationId === '' ? index.ofUid(contact.uid) : index.claimById(destinationId);
+    const result = existing === null ? null : await writer.fill(existing, contact, signal);
+    if (result === null || result.outcome === 'gone') return;
+    const now = {
+      ...before,
+      fate: before.fate === 'present' && result.outcome === 'filled' ? 'completed' : before.fate,
+      remarks: [...new Set([...before.remarks, ...result.notes])],
+      destinationId,
+      stays: [...new Set([...stays, ...result.stays])],
+    } as const;
+    await fates.settle([now]);
+    this.#settled.set(contact.uid, now);
+    this.expectations.add(contact, now);
   }
 
   /** Written by a run that was stopped before noting it; the photo may be missing. `false`: it was deleted. */
