@@ -155,6 +155,22 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
     expect(stored()).toContain('rose@work.example');
   });
 
+  test('and is changed each time that it is to be filled keeps no other from arriving, and is told', async () => {
+    putTheirs();
+    const status = provider === 'google' ? 400 : 412;
+    const code = provider === 'google' ? 'FAILED_PRECONDITION' : 'ErrorIrresolvableConflict';
+    const conflict: Fault = ({ method, url }) =>
+      method === 'PATCH' && url.pathname.endsWith(changed)
+        ? { status, json: { error: { code: provider === 'google' ? status : code, status: code } } }
+        : null;
+    api.faults.push(...Array.from({ length: 99 }, () => conflict));
+    const copied = await copy([ANN, ROSE, ZOE]);
+    expect(copied).toMatchObject({ total: 3, written: 2, present: 1, lost: 0, duplicated: 0, changed: 0 });
+    const refused = 'Your new address book refused to add details to this contact (412).';
+    expect(copied.notes).toContainEqual({ contact: 'Rose Hill', note: refused });
+    expect(stored()).not.toContain('rose@work.example');
+  });
+
   const ANN = person('ann', 'Ann', ['ann@example.com']);
   const ZOE = person('zoe', 'Zoe', ['zoe@example.com']);
   const held = () => (provider === 'google' ? people.people : graph.contacts);

@@ -127,7 +127,15 @@ export class ContactStoreError extends Error {
   }
 }
 
-/** A 5xx on every attempt that does not mean busy: the cause is the one item requested. */
+/** A conflict, or a 5xx that does not mean busy, on every attempt: the cause is the one item requested. */
 export function isOfOne({ fault, status }: ContactStoreError): boolean {
   return fault === 'unavailable' && status !== undefined && status !== 429 && status !== 503;
+}
+
+/** However often a contact is read and filled again: it alone is left as it is, so the status is that of a conflict. */
+export function changedAllTheTime(host: string): ContactStoreError {
+  return new ContactStoreError('unavailable', `${host}: a contact is being changed all the time`, {
+    host,
+    status: 412,
+  });
 }

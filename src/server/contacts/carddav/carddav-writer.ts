@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Contact } from '../../../contract/contact.ts';
 import {
+  changedAllTheTime,
   ContactStoreError,
   type ContactGroup,
   type ContactWriter,
@@ -48,11 +49,12 @@ export function cardDavWriter(dav: Dav): ContactWriter {
       return Promise.all(contacts.map((contact) => put(dav, book, contact, signal)));
     },
     async fill({ id }, contact, signal) {
+      const url = new URL(id);
       for (let attempt = 1; attempt <= FILL_TRIES; attempt += 1) {
-        const result = await fill(dav, new URL(id), contact, signal);
+        const result = await fill(dav, url, contact, signal);
         if (result !== 'conflict') return result;
       }
-      throw new ContactStoreError('unavailable', 'a contact is being changed all the time');
+      throw changedAllTheTime(url.host);
     },
     group: async (group, signal) => putGroup(dav, await first(signal), group, signal),
   };

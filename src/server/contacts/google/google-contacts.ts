@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Contact } from '../../../contract/contact.ts';
 import {
+  changedAllTheTime,
   ContactStoreError,
   type ContactGroup,
   type ContactWriter,
@@ -187,7 +188,7 @@ export function googleWriter(web: Web): ContactWriter {
           if (!(error instanceof Conflict)) throw error;
         }
       }
-      throw new ContactStoreError('unavailable', `${web.base.host}: a contact is being changed all the time`);
+      throw changedAllTheTime(web.base.host);
     },
     async group(group, signal) {
       await groups.make([group.name], signal);

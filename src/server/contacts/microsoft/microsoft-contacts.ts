@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Contact } from '../../../contract/contact.ts';
 import {
+  changedAllTheTime,
   ContactStoreError,
   type ContactGroup,
   type ContactWriter,
@@ -139,7 +140,7 @@ export function microsoftWriter(web: Web): ContactWriter {
         const result = await fill(id, contact, signal);
         if (result !== 'conflict') return result;
       }
-      throw new ContactStoreError('unavailable', `${web.base.host}: a contact is being changed all the time`);
+      throw changedAllTheTime(web.base.host);
     },
     // A category exists as soon as a contact names it.
     group: async (group) => notesOfGroup(group),
