@@ -290,6 +290,25 @@ const refusal = (reason: string, status = 'PERMISSION_DENIED', headers: Record<s
   json: { error: { code: 403, status, errors: [{ reason, message: 'about rose@example.com' }] } },
 });
 
+test('a photo is told as not taken where Microsoft does not say whether the contact has one', async () => {
+  const graph = new GraphApi('token');
+  await using api = await startApi(graph.answer);
+  graph.base = `${api.url}/v1.0`;
+  graph.add({ displayName: 'Rose Hill', emailAddresses: [{ address: 'rose@example.com' }] });
+  const writer = openContactWriter('office365', {
+    settings: readSettings({ SANDBOX: 'on', OFFICE365_CONTACTS_URL: graph.base }),
+    credentials: { email: 'rose@example.com', accessToken: async () => 'token' },
+    sleep: async () => {},
+  });
+  api.faults.push(({ method, url }) =>
+    method === 'GET' && url.pathname.endsWith('/photo') ? { status: 501, json: {} } : null,
+  );
+  const copied = await copyInto({ reader: readerOf([ROSE]), writer, signal: SIGNAL });
+  expect(api.faults).toHaveLength(0);
+  expect(graph.photos.size).toBe(0);
+  expect(copied.notes).toContainEqual({ contact: 'Rose Hill', note: 'The photo was not accepted there.' });
+});
+
 describe('a refusal of Google', () => {
   let api: ScriptedApi;
   const pauses: number[] = [];

@@ -71,9 +71,11 @@ export function microsoftWriter(web: Web): ContactWriter {
     return putPhoto(() => web.ask(request, signal));
   };
 
-  const hasPhoto = async (id: string, signal: AbortSignal): Promise<boolean> => {
+  /** `null`: Microsoft does not say. */
+  const hasPhoto = async (id: string, signal: AbortSignal): Promise<boolean | null> => {
     const url = below(web, `me/contacts/${encodeURIComponent(id)}/photo`);
-    return (await askJson(web, { method: 'GET', url, repeatable: true }, signal)).status !== 404;
+    const { status } = await askJson(web, { method: 'GET', url, repeatable: true }, signal);
+    return status === 200 || (status === 404 ? false : null);
   };
 
   const fill = async (id: string, contact: Contact, signal: AbortSignal): Promise<FillResult | 'conflict'> => {
@@ -85,7 +87,7 @@ export function microsoftWriter(web: Web): ContactWriter {
     if (answer.status !== 200) throw refusalOf(web, answer);
     const record = fitting(web, GraphContact, answer.json);
     const there = contact.photo === undefined || (await hasPhoto(id, signal));
-    const { add, added, stays } = fillingFor({ ...existingOf(record), hasPhoto: there }, contact);
+    const { add, added, stays } = fillingFor({ ...existingOf(record), hasPhoto: there !== false }, contact);
     const { body, spill } = filledContact(record, add);
     let isSet = false;
     let refused = 0;
@@ -101,7 +103,7 @@ export function microsoftWriter(web: Web): ContactWriter {
         refused = set.status;
       }
     }
-    const photo = await setPhoto(id, add, signal);
+    const photo = there === null ? [PHOTO_NOT_TAKEN] : await setPhoto(id, add, signal);
     const isFilled = isSet || (add.photo !== undefined && photo.length === 0);
     return {
       outcome: isFilled ? 'filled' : 'whole',
