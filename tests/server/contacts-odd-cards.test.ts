@@ -225,6 +225,13 @@ describe('an odd address book', () => {
     expect(ann?.photo).toBeUndefined();
   });
 
+  test('has UIDs that a database can hold', async () => {
+    put('/b/1.vcf', card('2.1', 'UID;ENCODING=QUOTED-PRINTABLE:a=00b', 'FN:Jane'));
+    const [jane] = (await readAll()).contacts;
+    expect(jane?.uid).toMatch(/^[\w-]+$/);
+    expect((await readAll()).contacts[0]?.uid).toBe(jane?.uid);
+  });
+
   test('that changes while it is read returns what is new and what has changed, under the same UID', async () => {
     put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane'));
     let gets = 0;

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DiskFullError } from '../../src/server/export/staging/disk-room.ts';
-import { ExportPaused } from '../../src/server/export/export.job.ts';
+import type { ContactReader } from '../../src/server/contacts/contact-store.ts';
+import { ExportPaused, stageContacts } from '../../src/server/export/export.job.ts';
 import { removeUnfinishedExport } from '../../src/server/export/download/sweeper.ts';
 import { StoreError } from '../../src/server/export/storage/export-store.ts';
 import { fenced } from '../../src/server/export/staging/fenced.ts';
@@ -236,6 +237,28 @@ test('a contact that is changed while it is read is exported once, as it is by t
   const cards = await inside('contacts/contacts.vcf');
   expect(cards.match(/^FN:.*(?=\r)/gm)).toEqual(['FN:Ada Lovelace', 'FN:Grace Hopper']);
   expect(cards.match(/^TEL.*(?=\r)/gm)).toEqual([expect.stringContaining('0199')]);
+});
+
+test('contacts that can not be read keep no export waiting, whatever their files are called', async () => {
+  const id = await world.newTransfer();
+  const reader: ContactReader = {
+    survey: async () => ({ total: 1, uids: new Set() }),
+    async *contacts() {
+      yield {
+        kind: 'skipped',
+        id: 'x',
+        skipped: { mailbox: 'Contacts', reason: 'We cannot read this contact card.', subject: 'nul \0.vcf' },
+      };
+    },
+  };
+  const staged = await stageContacts(world.services, {
+    transferId: id,
+    lease: { transferId: id, epoch: 0 },
+    reader,
+    signal: new AbortController().signal,
+    onProgress: () => {},
+  });
+  expect(staged.skipped.map(({ subject }) => subject)).toEqual(['nul  .vcf']);
 });
 
 test(

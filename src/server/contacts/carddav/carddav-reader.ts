@@ -208,11 +208,11 @@ function fileNameOf({ pathname }: URL): string {
   return decoded(pathname.split('/').at(-1) ?? '');
 }
 
-/** Destinations, and our table, keep UIDs in fields of limited length. */
+/** Destinations, and our table, keep UIDs in fields of limited length, and no NUL. */
 const UID_LENGTH = 255;
 
 function keptUid(uid: string): string {
-  return uid.length > UID_LENGTH ? derivedUid(uid) : uid.toWellFormed();
+  return uid.length > UID_LENGTH || uid.includes('\0') ? derivedUid(uid) : uid.toWellFormed();
 }
 
 /** Gives every contact a unique UID: its own, or one derived from its text if it has none or shares it with another. */

@@ -74,7 +74,11 @@ const SKIPPED_AT_MOST = 1000;
 
 function jsonOf(skipped: readonly Skipped[]): string {
   return JSON.stringify(
-    skipped.slice(0, SKIPPED_AT_MOST).map((each) => ({ ...each, mailbox: storable(readablePath(each.mailbox)) })),
+    skipped.slice(0, SKIPPED_AT_MOST).map(({ mailbox, subject, ...each }) => ({
+      ...each,
+      mailbox: storable(readablePath(mailbox)),
+      ...(subject === undefined ? {} : { subject: storable(subject) }),
+    })),
   );
 }
 
