@@ -67,6 +67,14 @@ async function saved(id: string): Promise<string[]> {
 const lines = (folder: string, word: string, from: number, to: number) =>
   Array.from({ length: to - from }, (_, n) => `${folder}: ${word} ${from + n}`);
 
+test('a mailbox whose new name is no modified UTF-7 has a folder that can be read', needs('bsdtar'), async () => {
+  const before = mailbox('Before', 7n, 7);
+  const id = await begun([before], 5);
+  const odd = [...Buffer.from('É')].map((octet) => String.fromCharCode(0xdc00 + octet)).join('');
+  await endedWith(id, [named(`${odd}cole`, before)]);
+  expect(await saved(id)).toEqual(lines('École', 'Before', 0, 7));
+});
+
 test('a mailbox that is renamed between two runs is exported once, under its new name', needs('bsdtar'), async () => {
   const before = mailbox('Before', 7n, 7);
   const other = mailbox('Other', 8n, 2);

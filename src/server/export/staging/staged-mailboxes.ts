@@ -119,7 +119,7 @@ export function openStagedMailboxes(database: Fenced, exportId: number) {
           rows.filter(({ id }) => keeps.has(id) || !renamed.has(id)).map(({ folder }) => clashKey(folder)),
         );
         for (const [id, { path, delimiter, specialUse = '' }] of renamed) {
-          const folder = keeps.get(id) ?? folderName(path, delimiter, others);
+          const folder = keeps.get(id) ?? folderName(readablePath(path), delimiter, others);
           others.add(clashKey(folder));
           await sql.query(
             `update export_mailboxes set path = $2, folder = $3, delimiter = $4, special_use = $5, gone = false
