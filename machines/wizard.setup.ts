@@ -334,7 +334,8 @@ export const wizard = setup({
     'forget the transfer': assign({
       transferId: null,
       status: null,
-      typed: ({ context: { typed } }) => ({ ...typed, supportId: '' }),
+      typed: ({ context: { typed, transferId } }) =>
+        typed.supportId === transferId ? { ...typed, supportId: '' } : typed,
     }),
     'remember the status': assign({ status: (_, params: { status: TransferStatus }) => params.status }),
     'remember the transfers': assign({

@@ -157,13 +157,17 @@ describe('the letter to support', () => {
     expect(wizard.context().typed.supportId).toBe('');
   });
 
-  test('who has gone on to another transfer writes of that one', () => {
+  test('who has gone on to another transfer writes of that one, unless an ID was typed', async () => {
     const other = ID.replace('0', 'f');
     const wizard = arriveAt(`/status?migration_id=${ID}`);
     wizard.visit('/support-form');
     wizard.visit(`/status?migration_id=${other}`);
     wizard.visit('/support-form');
     expect(wizard.context().typed.supportId).toBe(other);
+    await wizard.send(transferId('another'));
+    wizard.visit(`/status?migration_id=${ID}`);
+    wizard.visit('/support-form');
+    expect(wizard.context().typed.supportId).toBe('another');
   });
 
   test('who has signed in need not type the address again, and keeps one that was typed', async () => {
