@@ -1,4 +1,7 @@
+import { readFileSync, globSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { FOLDERS } from '../folders.ts';
 import { gapsIn, isTitle, type Ran, verdictOf } from '../runner/verdict.ts';
 import { frame, open, pageRule, rule } from '../specification/rule.ts';
 
@@ -72,4 +75,13 @@ test('a line that is known not to be shown is told with what is missing, and is 
   expect(gapsIn([open('Mail is scanned.', 'no scanner')], [passed], crossing)).toEqual([
     { line: 'Mail is scanned.', why: 'no scanner', isFault: false },
   ]);
+});
+
+test('what a file leaves to the proofs is run by them', () => {
+  const root = join(import.meta.dirname, '../..');
+  const tagged = globSync('tests/**/*.test.ts', { cwd: root }).filter((file) =>
+    /\btags: (?:'(?:proof|sampled)'|\w)/.test(readFileSync(join(root, file), 'utf8')),
+  );
+  const run = FOLDERS.flatMap(({ files = [] }) => files);
+  expect(tagged.toSorted()).toEqual(run.toSorted());
 });

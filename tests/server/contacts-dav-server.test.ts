@@ -357,14 +357,12 @@ describe('a CardDAV server', () => {
     serveBook({});
     const stop = new AbortController();
     const reason = new Error('the worker stops');
-    api.faults.push(() => {
-      // When the answer is there as well.
-      setTimeout(() => stop.abort(reason), 300);
-      return { status: 503, text: '', headers: { 'retry-after': '60' } };
-    });
+    api.faults.push(() => ({ status: 503, text: '', headers: { 'retry-after': '60' } }));
     const open = openContactReader({
       settings: readSettings({ SANDBOX: 'on', LEGACY_CARDDAV_URL: `${api.url}/b/` }),
       credentials: { email: 'a@legacy.example', accessToken: async () => 'token' },
+      // Right before the pause.
+      onFailure: () => stop.abort(reason),
     });
     await expect(open.survey(stop.signal)).rejects.toBe(reason);
     expect(api.requests[0]?.headers.authorization).toBe('Bearer token');

@@ -143,6 +143,17 @@ test(
   },
 );
 
+/** A browser of the subscriber, who signs in to the new mailbox at Google; `signIn` resolves with a new token's ID. */
+function googleVisitor({ web }: LifeWorld) {
+  const { google } = web.providers;
+  if (google === undefined) throw new Error('Google was not started.');
+  google.person.email = NEW_ANN;
+  const browser = new OauthBrowser(web);
+  const signIn = async () =>
+    (await browser.until('/api/oauth/?provider=google', isPage)).searchParams.get('token_id') ?? '';
+  return { browser, signIn };
+}
+
 /** A transfer to Google that has ended; `given` is a new sign-in there, with what else asks for a daily. */
 async function atGoogle() {
   const world = await openWorldOfTest({
@@ -151,12 +162,7 @@ async function atGoogle() {
     takesToken: () => true,
     environment: { ACCESS_END },
   });
-  const { google } = world.web.providers;
-  if (google === undefined) throw new Error('Google was not started.');
-  google.person.email = NEW_ANN;
-  const browser = new OauthBrowser(world.web);
-  const signIn = async () =>
-    (await browser.until('/api/oauth/?provider=google', isPage)).searchParams.get('token_id') ?? '';
+  const { browser, signIn } = googleVisitor(world);
   const token = await signIn();
   const ordered = await world.order({
     headers: browser.headers,
@@ -279,12 +285,7 @@ test(
         GOOGLE_CONTACTS_URL: await closedBook(),
       },
     });
-    const { google } = world.web.providers;
-    if (google === undefined) throw new Error('Google was not started.');
-    google.person.email = NEW_ANN;
-    const browser = new OauthBrowser(world.web);
-    const signIn = async () =>
-      (await browser.until('/api/oauth/?provider=google', isPage)).searchParams.get('token_id') ?? '';
+    const { browser, signIn } = googleVisitor(world);
     await using _worker = await world.work();
     const restsAndIsCopied = async (ordered: Ordered) => {
       await expect

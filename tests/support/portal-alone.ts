@@ -173,7 +173,7 @@ function requestsOn(socket: Socket): number {
   return requests.get(socket) ?? 0;
 }
 
-/** Replaces pages of other hosts with a placeholder. @returns their addresses, as they are visited */
+/** Answers for other hosts with a page that only says where one is. @returns their addresses, as they are visited */
 export async function pagesElsewhere(page: Page): Promise<readonly string[]> {
   const gone: string[] = [];
   await page.route(/^https:/, (route) => {
