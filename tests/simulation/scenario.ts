@@ -315,8 +315,9 @@ function withSomeThere(scenario: Scenario, chance: Chance): Scenario {
 function strictly(scenario: Scenario, chance: Chance): Scenario {
   const { destination } = scenario;
   if (chance.happens(0.03)) return { ...scenario, destination: { ...destination, wantsLineEnd: true } };
-  // What was stored with another date after a backup is not known again.
-  const isKnown = scenario.source.oddDates === undefined && scenario.backedUpAt === undefined;
+  // What was stored with another date and another size after a backup is not known again.
+  const sizes = scenario.source.roundsSize ?? destination.roundsSize ?? destination.rewriting;
+  const isKnown = scenario.source.oddDates === undefined && (scenario.backedUpAt === undefined || sizes === undefined);
   if (!chance.happens(0.03) || !isKnown) return scenario;
   const mail = { ...scenario.mail, dates: chance.one([0.05, 0.3, 1]) };
   return { ...scenario, mail, destination: { ...destination, wantsDates: true } };

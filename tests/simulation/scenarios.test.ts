@@ -474,6 +474,8 @@ test(
       small,
       { ...small, destination: { uidPlus: false } },
       { ...small, destination: { rewriting: 'adds headers' } },
+      { ...small, mail: { dates: 0.3 }, destination: { wantsDates: true } },
+      { ...small, mail: { dates: 0.3 }, destination: { replacesDates: true } },
     ] as const;
     const moments: { taken: number; dies: number }[] = [];
     for (let taken = 0.05; taken < 1; taken += 0.15)

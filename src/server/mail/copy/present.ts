@@ -6,6 +6,7 @@ import { Stopped } from './lanes.ts';
 import { storedPath } from './ledger-rows.ts';
 import { listedFrom } from './looking.ts';
 import { match } from './matching.ts';
+import { isUnsureDate } from './odd-dates.ts';
 import type { Run } from './run.ts';
 import type { Sending } from './settling.ts';
 
@@ -18,14 +19,14 @@ const READ_TOGETHER = [200, 50, 10, 1];
 const TRIES = 5;
 
 /** Messages of the source, and those that may be the same at the destination. */
-type Perhaps = { readonly wanted: readonly Dated[]; readonly candidates: readonly Dated[] };
-type Dated = Planned & { readonly date: number };
+type Perhaps = { readonly wanted: readonly Planned[]; readonly candidates: readonly Planned[] };
 type Into = Omit<Sending, 'resolve'>;
 
 /**
  * Which of these messages the destination seems to have, by its listing, although no row knows them: from before this
  * transfer (such as from one that has been erased since), or from after the backup that the ledger was restored from.
- * In parts that can be compared independently.
+ * In parts that can be compared independently. A message is known by its date; one whose date some servers replace, by
+ * its size as well.
  * @param from messages with a lower UID were looked through before, or have a row
  */
 export async function perhapsPresent(
@@ -34,22 +35,21 @@ export async function perhapsPresent(
   { mailbox, selected, session: { checker }, run }: Into,
 ): Promise<readonly Perhaps[]> {
   if (selected.exists === 0 || run.faults(triesAt(mailbox)) >= TRIES) return [];
-  const dates = new Set<number>();
-  for (const { date } of waiting) if (date !== null) dates.add(date);
+  const redated = waiting.filter(({ date }) => isUnsureDate(date, run.copy.clock));
+  const [dates, sizes] = [new Set(waiting.map(dateOf)), new Set(redated.map(sizeOf))];
+  dates.delete(null);
   const path = mailbox.destinationPath;
-  const there: Dated[] = [];
+  const there: Planned[] = [];
   await checker.open(path);
   for await (const { uid, size, internalDate } of listedFrom(checker, path, from)) {
     const date = secondsOf(internalDate);
-    if (date !== null && dates.has(date)) there.push({ uid, size, date });
+    if (dates.has(date) || sizes.has(size)) there.push({ uid, size, date });
   }
   if (there.length === 0) return [];
   const { until, claims } = await known(mailbox, selected.uidValidity, run);
-  const parts = partsOf(
-    waiting.filter(isDated),
-    there.filter(({ uid }) => uid < until && !claims.has(uid)),
-    READ_TOGETHER[Math.min(run.faults(failuresAt(mailbox)), READ_TOGETHER.length - 1)] ?? 1,
-  );
+  const unclaimed = there.filter(({ uid }) => uid < until && !claims.has(uid));
+  const together = READ_TOGETHER[Math.min(run.faults(failuresAt(mailbox)), READ_TOGETHER.length - 1)] ?? 1;
+  const parts = [...partsOf(waiting, unclaimed, together, dateOf), ...partsOf(redated, unclaimed, together, sizeOf)];
   // One that can't be read is not to keep the others back.
   const first = parts.length === 0 ? 0 : run.faults(failuresAt(mailbox)) % parts.length;
   return [...parts.slice(first), ...parts.slice(0, first)];
@@ -75,24 +75,29 @@ async function known({ id, destinationPath }: LedgerMailbox, uidValidity: bigint
   return { until, claims: await ledger.claimed(destinationPath, uidValidity) };
 }
 
-function isDated(message: Planned): message is Dated {
-  return message.date !== null;
-}
+const dateOf = ({ date }: Planned) => date;
+const sizeOf = ({ size }: Planned) => size;
 
-/** Splits into parts; messages of one date stay together. */
-function partsOf(waiting: readonly Dated[], there: readonly Dated[], together: number): readonly Perhaps[] {
-  const candidates = Map.groupBy(there, ({ date }) => date);
+/** Splits into parts; messages that are `alike` stay together, and what has nothing to be compared by is in none. */
+function partsOf(
+  waiting: readonly Planned[],
+  there: readonly Planned[],
+  together: number,
+  alike: (message: Planned) => number | null,
+): readonly Perhaps[] {
+  const candidates = Map.groupBy(there, alike);
+  candidates.delete(null);
   const wanted = Map.groupBy(
-    waiting.filter(({ date }) => candidates.has(date)),
-    ({ date }) => date,
+    waiting.filter((message) => candidates.has(alike(message))),
+    alike,
   );
-  const parts: { readonly wanted: Dated[]; readonly candidates: Dated[] }[] = [];
-  for (const [date, messages] of wanted) {
+  const parts: { readonly wanted: Planned[]; readonly candidates: Planned[] }[] = [];
+  for (const [likeness, messages] of wanted) {
     let part = parts.at(-1);
     if (part === undefined || part.wanted.length + messages.length > together)
       parts.push((part = { wanted: [], candidates: [] }));
     for (const message of messages) part.wanted.push(message);
-    for (const message of candidates.get(date) ?? []) part.candidates.push(message);
+    for (const message of candidates.get(likeness) ?? []) part.candidates.push(message);
   }
   return parts;
 }
@@ -106,13 +111,21 @@ function failuresAt({ id }: LedgerMailbox): string {
 }
 
 /**
- * Reads these of both sides, and settles those that are the same there, with the same date: they are not stored again.
+ * Reads these of both sides, and settles those that are the same there, with the same date or one that may have replaced
+ * it: they are not stored again.
  * @throws {MailError}, {@link Stopped}, {@link LeaseLost}
  */
 export async function settlePresent(parts: readonly Perhaps[], into: Into): Promise<readonly NewRow[]> {
   const { mailbox, claims, run, goesOn } = into;
   const all: NewRow[] = [];
-  for (const part of parts) {
+  const rowed = new Set<number>();
+  for (const { wanted, candidates } of parts) {
+    // One that is known by its size may have been found by its date.
+    const part = {
+      wanted: wanted.filter(({ uid }) => !rowed.has(uid)),
+      candidates: candidates.filter(({ uid }) => !claims.has(uid)),
+    };
+    if (part.wanted.length === 0 || part.candidates.length === 0) continue;
     if (run.copy.signal.aborted || !goesOn()) throw new Stopped('The copy was asked to stop.');
     const { rows, unseen } = await presentOf(part, into).catch((error: unknown) => {
       // Trouble that passes is waited for.
@@ -123,7 +136,10 @@ export async function settlePresent(parts: readonly Perhaps[], into: Into): Prom
     const settled = rows.filter((row) => !unwritten.includes(row));
     run.settled(mailbox.sourcePath, settled);
     all.push(...settled);
-    for (const { destinationUid } of settled) if (destinationUid !== undefined) claims.add(destinationUid);
+    for (const { uid, destinationUid } of settled) {
+      rowed.add(uid);
+      if (destinationUid !== undefined) claims.add(destinationUid);
+    }
     run.askAgain(unseen);
     if (rows.length === 0) continue;
     run.looked();
@@ -146,15 +162,17 @@ async function presentOf(
     uid,
     size,
     flags: [],
-    internalDate: new Date(date * 1000),
+    internalDate: new Date(date === null ? Number.NaN : date * 1000),
   }));
   const { found, unseen } = await match(wanted, source, listed, destination, run);
   const rows = wanted.flatMap(({ uid, date }): NewRow[] => {
     const one = found.get(uid);
-    if (one === undefined || one.fate === 'changed' || !one.isRead || !one.hasDate) return [];
-    const { isRead: verified, hasDate: _, ...what } = one;
+    if (one === undefined || one.fate === 'changed' || !one.isRead) return [];
+    if (!one.hasDate && !isUnsureDate(date, run.copy.clock)) return [];
+    const { isRead: verified, hasDate, ...what } = one;
+    const fate = hasDate ? one.fate : 'kept';
     const place = { mailboxId: mailbox.id, destinationUidValidity: uidValidity };
-    return [{ ...what, ...place, uid, date, verified, earlier: true }];
+    return [{ ...what, ...place, fate, uid, date, verified, earlier: true }];
   });
   return { rows, unseen };
 }
