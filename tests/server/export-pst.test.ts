@@ -84,6 +84,20 @@ describe('an export for Outlook (needs unzip and readpst)', needs('unzip', 'read
     expect(new Set(listed.map((each) => each.path))).toEqual(new Set(['mail/San Bruno.pst']));
   });
 
+  test('has one inbox, and beside it what the account keeps below it', async () => {
+    const id = await world.newTransfer({ email: 'pst' });
+    const source = narrow(
+      memoryAccount(
+        ['INBOX', 'INBOX.Sent', 'INBOX.Trips.2019'].map((path) => ({ path, delimiter: '.', messages: [] })),
+      ),
+    );
+    await world.exportMail(id, source, { format: 'pst' });
+    const [place = ''] = await Promise.all((await world.files(id)).map((file) => unpacked(file)));
+    const path = join(place, 'mail/San Bruno.pst');
+    expect(checkPst(path)).toEqual([]);
+    expect([...readByExtractor(path).keys()]).toEqual(['Deleted Items', 'INBOX', 'Sent', 'Trips', 'Trips/2019']);
+  });
+
   test('that was stopped anywhere goes on, and has every message once', async () => {
     await using small = await openExportWorld({ limits: { partMessages: 20, batchMessages: 4 } });
     const source = Array.from({ length: 3 }, (_, at) => ({

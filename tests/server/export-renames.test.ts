@@ -75,6 +75,23 @@ test('a mailbox whose new name is no modified UTF-7 has a folder that can be rea
   expect(await saved(id)).toEqual(lines('École', 'Before', 0, 7));
 });
 
+test(
+  'an account that keeps all mailboxes below its inbox has folders beside it, renamed ones too',
+  needs('bsdtar'),
+  async () => {
+    const inbox = { ...mailbox('INBOX', 5n, 1), delimiter: '.' };
+    const sent = { ...mailbox('INBOX.Sent', 6n, 2), delimiter: '.' };
+    const old = { ...mailbox('INBOX.Trips.2019', 7n, 4), delimiter: '.' };
+    const id = await begun([inbox, sent, old], 6);
+    await endedWith(id, [inbox, sent, named('INBOX.Trips.2020', old)]);
+    expect(await saved(id)).toEqual([
+      ...lines('INBOX', 'INBOX', 0, 1),
+      ...lines('Sent', 'INBOX.Sent', 0, 2),
+      ...lines('Trips/2020', 'INBOX.Trips.2019', 0, 4),
+    ]);
+  },
+);
+
 test('a mailbox that is renamed between two runs is exported once, under its new name', needs('bsdtar'), async () => {
   const before = mailbox('Before', 7n, 7);
   const other = mailbox('Other', 8n, 2);

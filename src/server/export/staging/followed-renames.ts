@@ -2,7 +2,7 @@ import { fetchReadable, sourcePlace, type Faults } from '../../mail/copy/breaks.
 import { digestOf, secondsOf } from '../../mail/copy/digest.ts';
 import type { Listing } from '../../mail/copy/listing.ts';
 import { unlessRefused } from '../../mail/imap/mail-error.ts';
-import type { Mailbox } from '../../mail/imap/mailbox.ts';
+import { personalPrefix, type Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailReader } from '../../mail/imap/streams.ts';
 import { storedDate } from './stage-mail.ts';
 import type { StagedIn } from './staged-mailboxes.ts';
@@ -39,7 +39,7 @@ export async function followRenames(listed: ListedMailboxes, reading: Reading): 
       renamed.set(before.mailboxId, mailbox);
       break;
     }
-  if (renamed.size > 0) await reading.ledger.rename(renamed);
+  if (renamed.size > 0) await reading.ledger.rename(renamed, personalPrefix([...listed.keys()]));
 }
 
 /** What is staged of mailboxes that are gone, or whose name is another's. */

@@ -4,7 +4,7 @@ import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
 import { wordsFor } from '../../mail/copy/reasons.ts';
 import { refusedForNow } from '../../mail/copy/troubles.ts';
 import { isBareRefusal, isRefusal } from '../../mail/imap/mail-error.ts';
-import type { Mailbox } from '../../mail/imap/mailbox.ts';
+import { personalPrefix, type Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailControl, MailReader } from '../../mail/imap/streams.ts';
 import type { ExportLimits } from './export-limits.ts';
 import { followRenames, mayBeRenamed } from './followed-renames.ts';
@@ -103,22 +103,29 @@ async function listAll(
   if (await mayBeRenamed(listed, ledger))
     await readers.work(workOf([0]), (_, reader) => followRenames(listed, { ledger, reader, faults }));
   // Names are settled in the order of the mailboxes, whichever is listed first.
-  for (const mailbox of mailboxes) await ledger.mailbox(mailbox);
+  const prefix = personalPrefix(mailboxes);
+  const rows = new Map<Mailbox, number>();
+  for (const mailbox of mailboxes) rows.set(mailbox, await ledger.mailbox(mailbox, prefix));
   const listings: MailboxListing[] = [];
   const unreadable: Found['unreadable'][number][] = [];
-  for (const [mailbox, listing] of listed) {
+  for (const [mailbox, mailboxId] of rows) {
+    const listing = listed.get(mailbox) ?? null;
     if (listing === null) unreadable.push({ mailbox, mayPass: passing.has(mailbox) });
-    else listings.push(await wantedOf(mailbox, listing, ledger));
+    else listings.push(await wantedOf(mailbox, mailboxId, listing, ledger));
     // Of a large one that is much.
     listed.delete(mailbox);
   }
   return { listings, unreadable };
 }
 
-async function wantedOf(mailbox: Mailbox, listing: Listing, ledger: StagedMessages): Promise<MailboxListing> {
+async function wantedOf(
+  mailbox: Mailbox,
+  mailboxId: number,
+  listing: Listing,
+  ledger: StagedMessages,
+): Promise<MailboxListing> {
   const { opened, messages, unlisted } = listing;
   const { uidValidity, exists } = opened;
-  const mailboxId = await ledger.mailbox(mailbox);
   const { uids, highest, older } = await ledger.staged(mailboxId, uidValidity);
   const wanted = messages.filter(({ uid }) => !uids.has(uid)).map(({ uid, size }) => ({ uid, size }));
   return { mailbox, uidValidity, exists, unlisted, mailboxId, highest, claims: older > 0, wanted, taken: new Set() };

@@ -1,5 +1,4 @@
-import type { Mailbox } from '../../mail/imap/mailbox.ts';
-import { readablePath } from '../../mail/imap/wire/mailbox-name.ts';
+import { ownPath, type Mailbox } from '../../mail/imap/mailbox.ts';
 import { folderName } from '../archive/folder-name.ts';
 import { clashKey } from '../archive/safe-name.ts';
 import type { Fenced } from './fenced.ts';
@@ -29,13 +28,13 @@ export function openStagedMailboxes(database: Fenced, exportId: number) {
   }
 
   return {
-    /** The mailbox's row; its folder's name is settled when it is first seen. */
-    mailbox: async ({ path, delimiter, specialUse = '' }: Mailbox): Promise<number> => {
+    /** The mailbox's row; its folder's name is settled when it is first seen. `prefix`: `personalPrefix` of the account. */
+    mailbox: async ({ path, delimiter, specialUse = '' }: Mailbox, prefix: string): Promise<number> => {
       if (folders.size === 0) await remember();
       const key = JSON.stringify(path);
       const known = folders.get(key);
       if (known !== undefined) return known;
-      const folder = folderName(readablePath(path), delimiter, taken);
+      const folder = folderName(ownPath({ path }, prefix), delimiter, taken);
       const [made] = await database.write((sql) =>
         sql.query<{ id: number }>(
           `insert into export_mailboxes (export_id, path, folder, delimiter, special_use) values ($1, $2, $3, $4, $5)
@@ -93,7 +92,7 @@ export function openStagedMailboxes(database: Fenced, exportId: number) {
      * Gives mailboxes the names that they have by now. One of which a part holds messages keeps its folder there: all of
      * it is in one. What another one of such a name had staged stays, in the folder of that.
      */
-    rename: async (renamed: ReadonlyMap<number, Mailbox>): Promise<void> => {
+    rename: async (renamed: ReadonlyMap<number, Mailbox>, prefix: string): Promise<void> => {
       folders.clear();
       taken.clear();
       await database.write(async (sql) => {
@@ -119,7 +118,7 @@ export function openStagedMailboxes(database: Fenced, exportId: number) {
           rows.filter(({ id }) => keeps.has(id) || !renamed.has(id)).map(({ folder }) => clashKey(folder)),
         );
         for (const [id, { path, delimiter, specialUse = '' }] of renamed) {
-          const folder = keeps.get(id) ?? folderName(readablePath(path), delimiter, others);
+          const folder = keeps.get(id) ?? folderName(ownPath({ path }, prefix), delimiter, others);
           others.add(clashKey(folder));
           await sql.query(
             `update export_mailboxes set path = $2, folder = $3, delimiter = $4, special_use = $5, gone = false

@@ -3,6 +3,7 @@ import type { Skipped } from '../../../contract/calls/status.ts';
 import { refusedBy } from '../../../contract/transfer-status.ts';
 import type { Database, Sql } from '../../store/database.ts';
 import { storable } from '../../store/storable.ts';
+import { ownPath, personalPrefix } from '../../mail/imap/mailbox.ts';
 import { readablePath } from '../../mail/imap/wire/mailbox-name.ts';
 import type { LineEnds } from '../archive/mbox.ts';
 import type { Fenced } from './fenced.ts';
@@ -52,7 +53,7 @@ export type PartMailbox = {
   readonly before: number;
 };
 
-/** A mailbox by the server's own name, with what it is for (RFC 6154), or `''`. */
+/** A mailbox by its path as its owner reads it, with what it is for (RFC 6154), or `''`. */
 export type MailboxName = {
   readonly mailboxId: number;
   readonly path: string;
@@ -281,15 +282,17 @@ export function openStagedMessages(database: Fenced, exportId: number) {
 
     /** The mailboxes of a part; with the last one, those without any message as well. */
     mailboxNames: async (part: number, isLast: boolean): Promise<MailboxName[]> => {
-      const rows = await database.query<MailboxName>(
-        `select id::float8 as "mailboxId", path, delimiter, special_use as "specialUse" from export_mailboxes
-         where export_id = $1 and (
+      const rows = await database.query<MailboxName & { readonly gone: boolean; readonly wanted: boolean }>(
+        `select id::float8 as "mailboxId", path, delimiter, special_use as "specialUse", gone,
            id in (select mailbox_id from export_messages where export_id = $1 and part = $2)
-           or $3::boolean and not gone and id not in (select mailbox_id from export_messages where export_id = $1))
-         order by id`,
+           or $3::boolean and not gone and id not in (select mailbox_id from export_messages where export_id = $1)
+           as wanted
+         from export_mailboxes where export_id = $1 order by id`,
         [exportId, part, isLast],
       );
-      return rows.map((row) => ({ ...row, path: readablePath(JSON.parse(row.path) as string) }));
+      const all = rows.map((row) => ({ ...row, path: JSON.parse(row.path) as string }));
+      const prefix = personalPrefix(all.filter(({ gone }) => !gone));
+      return all.filter(({ wanted }) => wanted).map((row) => ({ ...row, path: ownPath(row, prefix) }));
     },
 
     /** The folders of mailboxes without messages. */

@@ -1,6 +1,5 @@
-import type { Mailbox } from '../imap/mailbox.ts';
+import { isInbox, ownPath, personalPrefix, type Mailbox } from '../imap/mailbox.ts';
 import type { Namespace } from '../imap/streams.ts';
-import { readablePath } from '../imap/wire/mailbox-name.ts';
 
 /**
  * Where one source mailbox goes. `create` when the destination doesn't have it yet; then `plainer` is the name for a
@@ -101,10 +100,6 @@ function isView(mailbox: Mailbox): boolean {
   return mailbox.specialUse !== undefined && VIEWS.has(mailbox.specialUse);
 }
 
-function isInbox(mailbox: Mailbox): boolean {
-  return mailbox.specialUse === '\\Inbox' || mailbox.path.toUpperCase() === 'INBOX';
-}
-
 function rolesOf(mailboxes: readonly Mailbox[]): Map<string, string> {
   const roles = new Map<string, string>();
   for (const { path, specialUse } of mailboxes)
@@ -112,17 +107,8 @@ function rolesOf(mailboxes: readonly Mailbox[]): Map<string, string> {
   return roles;
 }
 
-/** `INBOX.` on servers that keep every mailbox below the inbox (Courier, Cyrus): it is no level of the subscriber's. */
-function personalPrefix(mailboxes: readonly Mailbox[]): string {
-  const others = mailboxes.filter((mailbox) => !isInbox(mailbox));
-  const [first] = others;
-  if (first === undefined || first.delimiter === '') return '';
-  const prefix = `INBOX${first.delimiter}`;
-  return others.every((mailbox) => mailbox.path.toUpperCase().startsWith(prefix)) ? prefix : '';
-}
-
 function partsOf(mailbox: Mailbox, prefix: string): string[] {
-  const path = readablePath(mailbox.path.slice(prefix.length));
+  const path = ownPath(mailbox, prefix);
   return mailbox.delimiter === '' ? [path] : path.split(mailbox.delimiter);
 }
 

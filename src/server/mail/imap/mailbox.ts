@@ -1,3 +1,5 @@
+import { readablePath } from './wire/mailbox-name.ts';
+
 /**
  * One mailbox of an account. `path` is the server's own name, decoded to Unicode as far as that can be sent as it was
  * listed, parts joined by `delimiter`; `specialUse` is the attribute of RFC 6154 (`\Sent`, `\All`, …), `\Inbox` for the inbox.
@@ -13,3 +15,23 @@ export type Mailbox = {
 
 /** What STATUS tells of a mailbox; `uidValidity` is never 0. */
 export type MailboxStatus = { readonly uidValidity: bigint; readonly uidNext: number; readonly exists: number };
+
+type Named = Pick<Mailbox, 'path' | 'delimiter' | 'specialUse'>;
+
+export function isInbox({ path, specialUse }: Named): boolean {
+  return specialUse === '\\Inbox' || path.toUpperCase() === 'INBOX';
+}
+
+/** `INBOX.` on servers that keep every mailbox below the inbox (Courier, Cyrus): it is no level of the subscriber's. */
+export function personalPrefix(mailboxes: readonly Named[]): string {
+  const others = mailboxes.filter((mailbox) => !isInbox(mailbox));
+  const [first] = others;
+  if (first === undefined || first.delimiter === '') return '';
+  const prefix = `INBOX${first.delimiter}`;
+  return others.every((mailbox) => mailbox.path.toUpperCase().startsWith(prefix)) ? prefix : '';
+}
+
+/** The mailbox's path as its owner reads it, without what {@link personalPrefix} found. */
+export function ownPath({ path }: Pick<Mailbox, 'path'>, prefix: string): string {
+  return readablePath(path.toUpperCase().startsWith(prefix) ? path.slice(prefix.length) : path);
+}
