@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
 import { openContactReader, openContactWriter } from '../../src/server/contacts/open-contacts.ts';
+import { derivedUid } from '../../src/server/contacts/matching.ts';
 import { readCard } from '../../src/server/contacts/vcard/read-vcard.ts';
 import { copyInto } from '../support/contacts-copy.ts';
 import { needs } from '../support/needs.ts';
@@ -39,6 +40,13 @@ const SOURCE: Record<string, string> = {
     'X-ADDRESSBOOKSERVER-MEMBER:urn:uuid:gone',
   ),
 };
+
+const group = (...members: readonly string[]) => [
+  'FN:Club',
+  'N:Club;;;;',
+  'X-ADDRESSBOOKSERVER-KIND:group',
+  ...members.map((uid) => `X-ADDRESSBOOKSERVER-MEMBER:urn:uuid:${uid}`),
+];
 
 const settings = (url: string) =>
   readSettings({
@@ -111,6 +119,24 @@ describe('contacts over CardDAV, with radicale', needs('radicale'), () => {
     await copy(user);
     expect(await copy(user)).toMatchObject({ total: 4, written: 0, present: 4, skipped: [] });
     expect(await server.cards(user, 'book')).toHaveLength(5);
+  });
+
+  test('a group that is there gets its new members, and keeps those that it has', async () => {
+    const source = await newUser();
+    const { user, book } = await newUser();
+    const put = (name: string, ...lines: readonly string[]) =>
+      server.put(source.book, source.user, `${name}.vcf`, card(name, ...lines));
+    await put('ann', 'FN:Ann Smith', 'N:Smith;Ann;;;');
+    await put('club', ...group('ann'));
+    await copy(user, source.user);
+    const stored = async () => (await server.cards(user, 'book')).find((text) => text.includes('FN:Club')) ?? '';
+    const name = `${derivedUid('club')}.vcf`;
+    await server.put(book, user, name, card('club', ...group('ann', 'theirs'), 'NOTE:mine'));
+    await put('bob', 'FN:Bob Smith', 'N:Smith;Bob;;;');
+    await put('club', ...group('ann', 'bob'));
+    expect(await copy(user, source.user)).toMatchObject({ written: 1, notes: [], lost: 0, changed: 0 });
+    const read = readCard(await stored());
+    expect(read.kind === 'group' && read.group).toMatchObject({ members: ['ann', 'theirs', 'bob'], notes: 'mine' });
   });
 
   test('a contact that is there under another UID gets what it lacks, and keeps every line of its own', async () => {

@@ -3,6 +3,7 @@ import type { Contact } from '../../../contract/contact.ts';
 import {
   changedAllTheTime,
   ContactStoreError,
+  isOfOne,
   type ContactGroup,
   type ContactWriter,
   type ExistingContact,
@@ -14,7 +15,7 @@ import { derivedUid } from '../matching.ts';
 import { PHOTO_NOT_TAKEN } from '../photo-note.ts';
 import { refusedNote, stayNote } from '../remarks.ts';
 import { readCard } from '../vcard/read-vcard.ts';
-import { composeVcard, fillVcard, groupVcard, writeVcard } from '../vcard/vcard-writer.ts';
+import { composeVcard, fillGroupVcard, fillVcard, groupVcard, writeVcard } from '../vcard/vcard-writer.ts';
 import type { Dav } from './dav.ts';
 
 /** Concurrent PUT requests. */
@@ -115,12 +116,29 @@ async function fill(dav: Dav, url: URL, contact: Contact, signal: AbortSignal): 
   };
 }
 
-/** As a card of its own, in addition to the categories that its members name. */
+/** As a card of its own, in addition to the categories that its members name; one that is there gets new members. */
 async function putGroup(dav: Dav, book: URL, group: ContactGroup, signal: AbortSignal): Promise<string[]> {
-  const status = await dav.create(addressOf(book, group.uid), groupVcard(group), signal);
+  const url = addressOf(book, group.uid);
+  const status = await dav.create(url, groupVcard(group), signal);
+  if (status === 412) await addMembers(dav, url, group, signal);
   const isThere = (status >= 200 && status < 300) || status === 412 || status === 409;
   return [
     ...(isThere || group.notes.trim() === '' ? [] : ['The notes of this group were not accepted there.']),
     ...(isThere || group.members.length > 0 ? [] : ['This group has no contacts in it, and was not accepted there.']),
   ];
+}
+
+/** Where that is refused they are in it by their categories only. */
+async function addMembers(dav: Dav, url: URL, { members }: ContactGroup, signal: AbortSignal): Promise<void> {
+  for (let attempt = 1; attempt <= FILL_TRIES; attempt += 1) {
+    const stored = await dav.read(url, signal).catch(unlessOfOne);
+    const filled = stored === null || stored.etag === '' ? null : fillGroupVcard(stored.text, members);
+    if (stored === null || filled === null) return;
+    if ((await dav.replace(url, filled, stored.etag, signal)) !== 412) return;
+  }
+}
+
+function unlessOfOne(error: unknown): null {
+  if (error instanceof ContactStoreError && (error.fault === 'refused' || isOfOne(error))) return null;
+  throw error;
 }

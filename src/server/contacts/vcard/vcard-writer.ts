@@ -3,7 +3,7 @@ import type { ContactGroup } from '../contact-store.ts';
 import { itemsOf } from '../parts.ts';
 import { Spill } from '../spill.ts';
 import { isBlank } from './card-properties.ts';
-import { displayNameOf, readCard } from './read-vcard.ts';
+import { displayNameOf, memberKey, readCard } from './read-vcard.ts';
 import { typesOfLabel, type LabelKind } from './vcard-labels.ts';
 import {
   escapeText,
@@ -203,11 +203,29 @@ export function groupVcard({ uid, name, notes, members, vcard }: ContactGroup): 
       lineOf('FN', escapeText(name)),
       lineOf('N', `${escapeText(name)};;;;`),
       lineOf('X-ADDRESSBOOKSERVER-KIND', 'group'),
-      ...members.map((member) => lineOf('X-ADDRESSBOOKSERVER-MEMBER', `urn:uuid:${escapeText(member)}`)),
+      ...members.map((member) => memberLine(member, 'X-ADDRESSBOOKSERVER-MEMBER')),
       ...unlessEmpty('NOTE', escapeText(notes)),
       ...kept,
     ],
   });
+}
+
+/** A group's card with the members that it lacks, by their UIDs; `null` where it lacks none, or is no group's. */
+export function fillGroupVcard(card: string, members: readonly string[]): string | null {
+  const [there, read] = [readCardLines(card), readCard(card)];
+  if (typeof there === 'string' || read.kind !== 'group') return null;
+  const known = new Set(read.group.members);
+  const lacking = members.filter((member) => !known.has(memberKey(member)));
+  if (lacking.length === 0) return null;
+  const property = there.version === '4.0' ? 'MEMBER' : 'X-ADDRESSBOOKSERVER-MEMBER';
+  return writeCardLines({
+    ...there,
+    lines: [...there.lines, ...lacking.map((member) => memberLine(member, property))],
+  });
+}
+
+function memberLine(member: string, property: string): VcardLine {
+  return lineOf(property, `urn:uuid:${escapeText(member)}`);
 }
 
 const GROUP_PROPERTIES: ReadonlySet<string> = new Set(
