@@ -29,7 +29,7 @@ export const RESPONSE_LIMITS = {
 
 const CR = 13;
 const LF = 10;
-const SEARCH = Buffer.from('* SEARCH ');
+const SEARCHES = ['* SEARCH ', '* ESEARCH '].map((text) => Buffer.from(text));
 
 /**
  * Cuts the octets of a server into responses (RFC 9051 §7, §9), in linear time, however they are chunked. A line may end
@@ -100,7 +100,8 @@ export class ResponseParser {
 
   #check(length: number): void {
     if (length <= RESPONSE_LIMITS.line) return;
-    const search = this.#parts.length === 0 && SEARCH.equals(this.#held.subarray(0, SEARCH.length));
+    const search =
+      this.#parts.length === 0 && SEARCHES.some((word) => word.equals(this.#held.subarray(0, word.length)));
     if (length > (search ? RESPONSE_LIMITS.searchLine : RESPONSE_LIMITS.line)) throw tooMuch('a line');
   }
 
