@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
@@ -7,6 +9,9 @@ import { type Part, RESPONSE_LIMITS, ResponseParser } from '../../src/server/mai
 import { readStatus } from '../../src/server/mail/imap/wire/status-response.ts';
 import { numbersOf, setsOf } from '../../src/server/mail/imap/wire/uid-sets.ts';
 import { ValueReader } from '../../src/server/mail/imap/wire/value-reader.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 /** What a parser makes of chunks: responses, their literals as text, those that a sink took in angle brackets. */
 function parsed(chunks: readonly Buffer[]): unknown[] {
@@ -181,6 +186,28 @@ describe('What a FETCH says', () => {
   test('what makes no sense is left out', () => {
     expect(read('* 1 FETCH (UID 0 RFC822.SIZE NIL FLAGS NIL)')).toEqual({ number: 1, flags: [] });
     expect(read('* 1 FETCH (INTERNALDATE "yesterday" UID 1x)').internalDate?.getTime()).toBeNaN();
+  });
+
+  test.each([
+    ['an atom', 'x'.repeat(9000)],
+    ['an atom for each', 'flag '.repeat(2000)],
+    ['a string', '"a" '.repeat(5000)],
+  ])('more flags than any message has are not taken: %s', (_what, flags) => {
+    expect(() => read(`* 1 FETCH (UID 1 FLAGS (${flags}))`)).toThrow(MailError);
+  });
+
+  test('what is kept of an answer keeps none of the rest of it', () => {
+    const rest = 'x'.repeat(900_000);
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    const answers = Array.from({ length: 100 }, (_, number) =>
+      read(
+        `* 1 FETCH (UID 1 FLAGS (${number % 2 === 0 ? `Keyword-No-${number}` : `"Keyword-No-${number}"`}) X ${rest})`,
+      ),
+    );
+    collectGarbage();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000);
+    expect(answers.at(-1)?.flags).toEqual(['Keyword-No-99']);
   });
 
   test.each(['* 1 FETCH (UID', '* 1 FETCH UID 3', '* 1 FETCH (FLAGS (\\Seen)', `* 1 FETCH (X ${'('.repeat(70)}`])(

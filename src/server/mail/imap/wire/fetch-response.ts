@@ -21,6 +21,8 @@ export type FetchItems = {
 
 /** Messages share lists of flags: a mailbox of half a million has a few dozen different ones. */
 const SHARED_LISTS = 1000;
+/** More than the flags of any message take, in characters: those of many are in memory at a time. */
+const FLAGS_LIMIT = 8192;
 
 /** Reads FETCH responses; one for each connection, because it keeps the lists of flags that it has met. */
 export class FetchReader {
@@ -71,11 +73,13 @@ export class FetchReader {
 
   #flagsIn(reader: ValueReader): readonly string[] {
     const plain = reader.plainList();
-    if (plain === undefined) return flagsOf(reader.value());
-    const known = this.#flags.get(plain);
+    const known = plain === undefined ? undefined : this.#flags.get(plain);
     if (known !== undefined) return known;
-    const flags = flagsOf(plain.split(' '));
-    if (this.#flags.size < SHARED_LISTS) this.#flags.set(plain, flags);
+    const flags = flagsOf(plain === undefined ? reader.value() : plain.split(' ')).map(ownText);
+    const list = plain ?? flags.join(' ');
+    if (list.length > FLAGS_LIMIT)
+      throw new MailError('lost', 'The mail server gave a message more flags than any has.');
+    if (plain !== undefined && this.#flags.size < SHARED_LISTS) this.#flags.set(ownText(list), flags);
     return flags;
   }
 }
@@ -118,6 +122,11 @@ function flagsOf(value: Value): readonly string[] {
   return value.filter(
     (flag): flag is string => typeof flag === 'string' && flag !== '' && flag.toLowerCase() !== '\\recent',
   );
+}
+
+/** The same text by itself: a piece of another one keeps all of that in memory, and an answer may be long. */
+function ownText(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 /** A number of at most 15 digits; -1 for anything else. */

@@ -13,8 +13,8 @@ const PAGE = 1000;
 const LISTING_RANGE = 5000;
 /** More than any mailbox has, and as many as a hostile server may tell of. */
 export const LISTING_LIMIT = 5_000_000;
-/** What a row of a listing takes in memory, in octets. */
-const ROW_WEIGHT = 200;
+/** What a row of a listing takes in memory, and each of its flags, in octets. */
+const [ROW_WEIGHT, FLAG_WEIGHT] = [200, 20];
 
 /** What the mailboxes of a connection hold: listed one at a time, or several ahead of their turn. */
 export class Listings {
@@ -180,7 +180,7 @@ export class Listings {
       if (++rows > LISTING_LIMIT) throw new MailError('lost', 'The mail server lists messages without end.');
       if (!isWanted) return true;
       const { uid, size = 0, flags = [], internalDate = new Date(Number.NaN) } = items;
-      arrivals.push({ uid, size, flags, internalDate }, ROW_WEIGHT);
+      arrivals.push({ uid, size, flags, internalDate }, ROW_WEIGHT + FLAG_WEIGHT * flags.length);
       return true;
     };
     const ask = async () => {
