@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { listMailbox } from '../../src/server/mail/copy/listing.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
+import { askStatus } from '../../src/server/mail/imap/wire/opening.ts';
 import { gathered, octetsOf } from '../support/imap-session.ts';
 import { scriptedServer, scriptedSession, type Script, type Stage } from '../support/scripted-imap.ts';
 
@@ -458,6 +459,22 @@ describe('Reading from odd servers', () => {
     expect(await reader.search('INBOX')).toEqual([]);
     found = '* ESEARCH (TAG "A6") UID ALL 1:4294967295';
     await expect(reader.search('INBOX')).rejects.toMatchObject({ fault: 'lost' });
+  });
+
+  test('search results without end are not collected', async () => {
+    const { reader } = await reading((line, { tag, say }) => {
+      if (!line.includes('SEARCH')) return false;
+      say('* ESEARCH UID ALL 1:600000', '* ESEARCH UID ALL 600001:1200000', `${tag} OK`);
+    });
+    await expect(reader.search('INBOX')).rejects.toMatchObject({ fault: 'lost' });
+  });
+
+  test('of a mailbox’s status nothing is kept that was not asked for', async () => {
+    const { connection } = await reading((line, { tag, say }) => {
+      if (!line.includes('STATUS')) return false;
+      say('* STATUS INBOX (MESSAGES 3 UIDNEXT 9 X-ANYTHING 5)', '* STATUS INBOX (X-MORE 6)', `${tag} OK`);
+    });
+    expect([...(await askStatus(connection, 'INBOX', ['MESSAGES', 'UIDVALIDITY']))]).toEqual([['MESSAGES', 3n]]);
   });
 
   test.each<[string, string, Partial<MailError>]>([

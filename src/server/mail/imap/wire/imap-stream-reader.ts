@@ -8,6 +8,8 @@ import { LISTING_LIMIT, Listings } from './listings.ts';
 import { askStatus, Opening, type Verb } from './opening.ts';
 import { foundIn, searchDate } from './search-response.ts';
 
+/** Messages that a search may find beyond those that the mailbox counts: they come meanwhile, or it counts its newest. */
+const FOUND_BESIDE = 1_000_000;
 /** Header sections that one command asks for. */
 const HEADERS_AT_ONCE = 100;
 
@@ -75,12 +77,14 @@ class ImapStreamReader implements MailReader {
     const { exists } = await this.#ensure(path);
     if (exists === 0) return [];
     const compact = this.#connection.capabilities.has('ESEARCH');
+    const most = Math.min(LISTING_LIMIT, exists + FOUND_BESIDE);
     const uids = new Set<number>();
     const key = since === undefined ? 'ALL' : `SINCE ${searchDate(since)}`;
     await this.#connection.command(`UID SEARCH ${compact ? 'RETURN (ALL) ' : ''}${key}`, {
       untagged: (_parts, line) => {
-        const found = foundIn(line, LISTING_LIMIT);
+        const found = foundIn(line, most);
         for (const uid of found ?? []) uids.add(uid);
+        if (uids.size > most) throw new MailError('lost', 'The mail server finds messages without end.');
         return found !== undefined;
       },
     });

@@ -135,7 +135,7 @@ export class Opening {
   }
 }
 
-/** Asks for numbers of a mailbox without opening it. @returns what came, by upper-case name. @throws {MailError} */
+/** Asks for numbers of a mailbox without opening it. @returns what came of them, by upper-case name. @throws {MailError} */
 export async function askStatus(
   connection: ImapConnection,
   path: string,
@@ -145,7 +145,7 @@ export async function askStatus(
   await connection.command(`STATUS ${mailboxName(path)} (${items.join(' ')})`, {
     untagged: (parts, line) => {
       if (line.slice(2, 9).toUpperCase() !== 'STATUS ') return false;
-      readStatusItems(parts, numbers);
+      for (const [name, number] of statusItems(parts)) if (items.includes(name)) numbers.set(name, number);
       return true;
     },
   });
@@ -153,7 +153,7 @@ export async function askStatus(
 }
 
 /** The name of the mailbox is passed over: some servers don't quote it as they should. */
-function readStatusItems(parts: readonly Part[], numbers: Map<string, bigint>): void {
+function* statusItems(parts: readonly Part[]): Generator<readonly [name: string, number: bigint]> {
   const text = parts.at(-1);
   if (typeof text !== 'string') return;
   const open = text.lastIndexOf('(');
@@ -165,7 +165,7 @@ function readStatusItems(parts: readonly Part[], numbers: Map<string, bigint>): 
     .filter((word) => word !== '');
   for (let at = 0; at + 1 < words.length; at += 2) {
     const number = bigNumberOf(words[at + 1] ?? '');
-    if (number !== undefined) numbers.set((words[at] ?? '').toUpperCase(), number);
+    if (number !== undefined) yield [(words[at] ?? '').toUpperCase(), number];
   }
 }
 
