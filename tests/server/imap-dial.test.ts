@@ -66,10 +66,10 @@ describe('The way to a mail server', needs('openssl'), () => {
     for (const server of servers) server.close();
   });
 
-  async function listening(kind: 'tls' | 'starttls' | 'plain', certificate: Certificate) {
+  async function listening(kind: 'tls' | 'starttls' | 'plain', certificate: Certificate, greeting = '* OK hello') {
     const heard: string[] = [];
     const greet = (socket: Socket) => {
-      socket.write('* OK hello\r\n');
+      socket.write(`${greeting}\r\n`);
       serve(socket, kind === 'plain' ? undefined : certificate, heard);
     };
     const server = kind === 'tls' ? createTlsServer(certificate, greet) : createServer(greet);
@@ -139,6 +139,15 @@ describe('The way to a mail server', needs('openssl'), () => {
       const plain = await listening('plain', other);
       await expect(signIn({ ...right, port: plain.port })).rejects.toMatchObject({ fault: 'certificate' });
       expect(plain.heard.filter((line) => line.includes('LOGIN'))).toEqual([]);
+    },
+  );
+
+  test.each(['tls', 'starttls', 'plain'] as const)(
+    'a server that takes anybody for signed in is no proof of a password (%s)',
+    async (kind) => {
+      const { port } = await listening(kind, good, '* PREAUTH you are in');
+      const security = kind === 'plain' ? 'open' : kind;
+      expect(await check({ host: 'localhost', port, security, named: 'by operator' })).toBe('unreachable');
     },
   );
 

@@ -190,6 +190,8 @@ async function signIn(
       ended ??= new MailError('lost', 'The mail server says things without end.');
     });
     await client.connect();
+    // The greeting was PREAUTH: no password was tried, and nobody would know whose mailbox this is.
+    if (client.greeting === undefined) throw new MailError('refused', 'The mail server asks for no sign-in.');
     if (client.tls !== false && client.tls?.authorized === false) onUncheckedCertificate?.(place);
     return client;
   } catch (error) {
