@@ -3,6 +3,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { HOST_CHECK_MS } from '../../src/server/web/calls/validate-imap.ts';
+import { answersAsImap } from '../../src/server/network/imap-greeting.ts';
 import { isPublicAddress, resolvePublicHost, towards } from '../../src/server/network/public-address.ts';
 import { freePort } from '../support/free-port.ts';
 import { fromClient, openWebWorld, type WebWorld } from '../support/web-world.ts';
@@ -201,6 +202,15 @@ describe('hosts', () => {
       for (let time = 0; time < 5; time += 1)
         expect(await resolvePublicHost('both.example', 993, options)).toMatchObject({ addresses });
     }
+  });
+
+  test('a host that is found only when the check is over is not waited for', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void silent.close());
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const options = { trusted: ['127.0.0.1'], resolver: resolver(), signal: AbortSignal.abort() };
+    expect(await answersAsImap('127.0.0.1', port, options)).toBe(false);
   });
 
   test('a name behind an alias is judged by where it leads', async () => {

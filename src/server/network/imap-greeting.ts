@@ -13,6 +13,8 @@ type Options = { readonly trusted: readonly string[]; readonly resolver: Resolve
 export async function answersAsImap(host: string, port: number, options: Options): Promise<boolean> {
   try {
     const checked = await resolvePublicHost(host, port, options);
+    // Name servers may be slow, and a server that says nothing would be waited for without end.
+    if (options.signal.aborted) return false;
     const { servername } = checked;
     const target = { ...towards(checked), port };
     const socket =
