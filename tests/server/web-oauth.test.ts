@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { OauthProvider } from '../../src/contract/provider.ts';
-import { ConsentError, TokenUnavailable } from '../../src/server/oauth/tokens.ts';
+import { ConsentError, openTokens, TokenUnavailable } from '../../src/server/oauth/tokens.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
 import { openWeb } from '../../src/server/web/services.ts';
 import { isPage, isReturn, OauthBrowser } from '../support/oauth-browser.ts';
@@ -439,12 +439,36 @@ describe('tokens', () => {
 
   test('are refreshed once when two processes ask', async () => {
     const id = await tokensOf('yahoo');
-    const { openTokens } = await import('../../src/server/oauth/tokens.ts');
     const other = openTokens({ ...world.services, safe: world.safe });
     world.advance(3_600_000);
     const got = await Promise.all([world.services.tokens.accessToken(id), other.accessToken(id)]);
     expect(got[0]).toBe(got[1]);
     expect(refreshes('yahoo').length).toBe(1);
+  });
+
+  test('stay as another process has refreshed them when a refresh fails that took too long', async () => {
+    const id = await tokensOf('yahoo');
+    const { tokens } = world.services;
+    world.advance(3_600_000);
+    const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<never>()];
+    const slow = openTokens({
+      ...world.services,
+      safe: world.safe,
+      oauthClients: () => {
+        asked.resolve();
+        return answer.promise;
+      },
+    });
+    const failed = slow.accessToken(id).catch((error: unknown) => error);
+    await asked.promise;
+    world.advance(31_000);
+    const token = await tokens.accessToken(id);
+    answer.reject(new Error('There was no answer.'));
+    expect(await failed).toBeInstanceOf(TokenUnavailable);
+    expect(await tokens.accessToken(id)).toBe(token);
+    world.advance(3_600_000);
+    // The provider takes each refresh token once.
+    expect(await tokens.accessToken(id)).not.toBe(token);
   });
 
   test('that were refreshed by a clock that was ahead are refreshed again once it is put right', async () => {

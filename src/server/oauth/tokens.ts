@@ -160,12 +160,22 @@ export function openTokens(services: Services): KeptTokens {
   async function refresh(id: string, resource: Resource, renew: boolean): Promise<string> {
     const deadline = now() + HOLD_MS;
     for (;;) {
+      const until = now() + HOLD_MS;
       const [held] = await database.query<Row>(
         `update oauth_tokens set refreshing_until = $2
          where id = $1 and (refreshing_until <= $3 or refreshing_until > $4) returning provider, sealed`,
-        [id, now() + HOLD_MS, now(), now() + HOLD_MS + AHEAD_AT_MOST_MS],
+        [id, until, now(), now() + HOLD_MS + AHEAD_AT_MOST_MS],
       );
-      if (held !== undefined) return refreshHeld(id, held, resource, renew);
+      if (held !== undefined) {
+        try {
+          return await refreshHeld(id, held, resource, renew);
+        } finally {
+          await database.query('update oauth_tokens set refreshing_until = 0 where id = $1 and refreshing_until = $2', [
+            id,
+            until,
+          ]);
+        }
+      }
       await pause(LOOK_EVERY_MS);
       const row = await read(id);
       if (row === null) throw gone();
@@ -177,24 +187,20 @@ export function openTokens(services: Services): KeptTokens {
 
   async function refreshHeld(id: string, row: Row, resource: Resource, renew: boolean): Promise<string> {
     const secret = await open(id, row.sealed);
-    let next = secret;
-    try {
-      const token = usable(secret, resource, renew);
-      if (token !== null) return token;
-      if (secret.refresh === undefined) throw gone();
-      const granted = await grant(row.provider, secret.refresh, resource);
-      next = {
-        refresh: granted.refresh ?? secret.refresh,
-        access: { ...secret.access, [resource]: lifeOf(granted, now()) },
-      };
-      return granted.access;
-    } finally {
-      await database.query(
-        `update oauth_tokens set refreshing_until = 0, sealed = $2,
-           expires = case when $3 then greatest(expires, $4::float8) else expires end where id = $1`,
-        [id, await seal(id, next), next !== secret, now() + KEPT_MS],
-      );
-    }
+    const token = usable(secret, resource, renew);
+    if (token !== null) return token;
+    if (secret.refresh === undefined) throw gone();
+    const granted = await grant(row.provider, secret.refresh, resource);
+    const next = {
+      refresh: granted.refresh ?? secret.refresh,
+      access: { ...secret.access, [resource]: lifeOf(granted, now()) },
+    };
+    await database.query('update oauth_tokens set sealed = $2, expires = greatest(expires, $3::float8) where id = $1', [
+      id,
+      await seal(id, next),
+      now() + KEPT_MS,
+    ]);
+    return granted.access;
   }
 
   async function grant(provider: OauthProvider, refreshToken: string, resource: Resource): Promise<Granted> {
