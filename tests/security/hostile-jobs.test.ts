@@ -1,5 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setImmediate as later } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
 import { connect, MAIL_TIMES } from '../../src/server/mail/imap/connection.ts';
@@ -106,6 +107,30 @@ test('so is one that begins to when it is worked with', async () => {
   const account = { email: 'ann@mail.example', place, credentials: { kind: 'password', password: 'any' } } as const;
   await using control = await openControl(account, { trusted: [], times: MAIL_TIMES });
   await expect(control.remove('A folder')).rejects.toMatchObject({ name: 'MailError' });
+});
+
+test('a server that refuses a sign-in, and goes on with a literal that is too long, ends no process', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).write('* OK ready\r\n');
+    socket.on('data', (part) => {
+      const [tag = '', verb = ''] = part.toString().split(/[ \r]/);
+      if (verb === 'CAPABILITY') socket.write('* CAPABILITY IMAP4rev1\r\n');
+      socket.write(verb === 'LOGIN' ? `${tag} NO no\r\n* X {99999999}\r\n` : `${tag} OK done\r\n`);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const uncaught = vi.fn<(error: unknown) => void>();
+  process.once('uncaughtExceptionMonitor', uncaught);
+  onTestFinished(() => {
+    server.close();
+    process.off('uncaughtExceptionMonitor', uncaught);
+  });
+  const place = { host: '127.0.0.1', port, security: 'open', named: 'by operator' } as const;
+  const account = { email: 'ann@mail.example', place, credentials: { kind: 'password', password: 'any' } } as const;
+  expect(await checkSignIn(account, { trusted: [] })).toBe('credentials');
+  await later();
+  expect(uncaught).not.toHaveBeenCalled();
 });
 
 /** A server that announces NAMESPACE and says so much to it, and has nothing to say to DELETE. */

@@ -7,7 +7,7 @@ import { isOauthProvider } from '../../../contract/provider-name.ts';
 import type { Settings } from '../../../contract/settings.ts';
 import { HostError, isTrusted, resolvePublicHost, type Target, towards } from '../../network/public-address.ts';
 import type { Resolver } from '../../network/resolver.ts';
-import { expectNoNamespace, limitOctets, takeTurns } from './imapflow-bounds.ts';
+import { expectNoNamespace, limitOctets, outliveErrors, takeTurns } from './imapflow-bounds.ts';
 import { MailError, mailErrorOf } from './mail-error.ts';
 import { tlsTowards, type UncheckedCertificates } from './tls.ts';
 
@@ -170,6 +170,7 @@ async function signIn(
     logger: false,
   });
   takeTurns(client);
+  outliveErrors(client);
   expectNoNamespace(client);
   // What ends a standing connection also rejects the command under way; without a listener it would end the process.
   let ended: unknown;

@@ -26,6 +26,15 @@ export function takeTurns(client: ImapFlow): void {
   };
 }
 
+/**
+ * An answer that imapflow can't take fails its stream a moment later. When the connection has been closed by then, as for
+ * a refusal in the same answer, imapflow listens no more, and the error would end the process.
+ */
+export function outliveErrors(client: ImapFlow): void {
+  const { streamer } = client as unknown as { streamer: Transform };
+  streamer.on('error', () => {});
+}
+
 type Untagged = (response: { readonly attributes?: readonly unknown[] }) => Promise<void>;
 type Exec = (
   command: string,
