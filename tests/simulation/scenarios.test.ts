@@ -77,6 +77,25 @@ test(
   },
 );
 
+test('so is one of the destination, by another order and wherever a worker dies', { tags: 'sampled' }, async () => {
+  const folders = [
+    { name: 'INBOX', letters: 3 },
+    { name: 'Sent', letters: 12, specialUse: '\\Sent' },
+  ] as const;
+  for (const atEffect of sampleOf(
+    Array.from({ length: 30 }, (_, at) => 30 + at * 3),
+    8,
+  ))
+    for (const name of ['Lone \u{D800}', 'Nul \0']) {
+      const own = [{ name, letters: 2, specialUse: '\\Sent' }];
+      const given = { folders, own, sizes: SMALL, connections: 2, stops: [{ worker: 1, atEffect }], orders: 2 };
+      const { wrong, receipts, accounts } = await simulate(scenarioWith([], given));
+      const there = [...accounts.destination.folders.keys()];
+      expect({ atEffect, wrong, there }).toEqual({ atEffect, wrong: [], there: ['INBOX', name] });
+      expect(receipts.map(({ status }) => status)).toEqual(['completed', 'completed']);
+    }
+});
+
 test.each(['source', 'destination'] as const)(
   'a mailbox of the %s that can not be opened any more is told, and keeps none of the others back',
   async (side) => {

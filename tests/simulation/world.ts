@@ -50,9 +50,9 @@ export function openWorld(scenario: Scenario, options: { readonly keepsTrace: bo
     source.store(folder, letters.get(name) ?? [], 'before');
   }
   const own = chance.fork();
-  for (const { name, letters } of scenario.own)
+  for (const { name, letters, specialUse } of scenario.own)
     destination.store(
-      destination.find(name) ?? destination.create(name),
+      destination.find(name) ?? destination.create(name, specialUse),
       lettersOf(own, letters, `own.${name}`),
       'before',
     );

@@ -200,9 +200,12 @@ async function forgetReasons({ run, left, seen }: Engine): Promise<void> {
       await run.copy.ledger.noteMailbox(id, null);
 }
 
-/** The mailboxes under the names that the source has for them now; the ledger keeps some in another form. */
+/** The mailboxes under the names that both sides have for them now; the ledger keeps some in another form. */
 async function ledgerMailboxes({ copy, known }: Run): Promise<readonly LedgerMailbox[]> {
-  const named = new Map([...known.values()].flat().map((mailbox) => [mailbox.id, mailbox.sourcePath]));
+  const named = new Map([...known.values()].flat().map((mailbox) => [mailbox.id, mailbox]));
   const mailboxes = await copy.ledger.mailboxes();
-  return mailboxes.map((mailbox) => ({ ...mailbox, sourcePath: named.get(mailbox.id) ?? mailbox.sourcePath }));
+  return mailboxes.map((mailbox) => {
+    const { sourcePath, destinationPath } = named.get(mailbox.id) ?? mailbox;
+    return { ...mailbox, sourcePath, destinationPath };
+  });
 }

@@ -31,6 +31,7 @@ export async function planFolders(engine: Engine): Promise<Plan> {
   }
   const { mailboxes: ours, namespace } = oursAtOnce ?? (await listDestination(engine));
   engine.destinationPaths = ours.map((mailbox) => mailbox.path);
+  nameDestinations(engine.destinationPaths, run);
   const theirs = await allOf(listed, statuses, engine);
   engine.sourcePaths = theirs.map((mailbox) => mailbox.path);
   const before = new Map([...run.known].flatMap(([path, [first]]) => (first ? [[path, first.destinationPath]] : [])));
@@ -164,6 +165,22 @@ function nameAsListed(paths: ReadonlySet<string>, { known }: Run): void {
       mailboxes.map((mailbox) => ({ ...mailbox, sourcePath: path })),
     );
   }
+}
+
+/** The same of the destination's names. */
+function nameDestinations(paths: readonly string[], { known }: Run): void {
+  const odd = new Map(
+    paths.map((path) => [storedPath(path), path] as const).filter(([stored, path]) => stored !== path),
+  );
+  if (odd.size === 0) return;
+  for (const [path, mailboxes] of known)
+    known.set(
+      path,
+      mailboxes.map((mailbox) => ({
+        ...mailbox,
+        destinationPath: odd.get(mailbox.destinationPath) ?? mailbox.destinationPath,
+      })),
+    );
 }
 
 type Statuses = ReadonlyMap<string, MailboxStatus>;
