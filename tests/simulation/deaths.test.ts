@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PLAIN, type Deed, type Scenario } from './scenario.ts';
+import { PLAIN, SMALL, type Deed, type Scenario } from './scenario.ts';
 import { simulate } from './simulate.ts';
 
 // What a death leaves behind, and how the next worker settles it: the table at the head of recovery.ts, row by row. The
@@ -188,5 +188,13 @@ describe('what a death leaves is settled by the next worker', () => {
       recovered: true,
       appends: 0,
     });
+  });
+
+  test('between the two halves of taking over what was known under another UIDVALIDITY of the source: none', async () => {
+    const folders = [{ name: 'INBOX', letters: 30 }];
+    const deeds = [{ side: 'source', atCommand: 20, does: 'renumbers a mailbox' }] as const;
+    const renumbered: Scenario = { ...FAIR, folders, deeds, sizes: SMALL };
+    const lived = await live(await dyingAfter(renumbered, /the database answers worker1's settle 30/));
+    expect(lived).toMatchObject({ wrong: [], status: 'completed', appends: 0 });
   });
 });

@@ -36,6 +36,7 @@ export type Evidence = {
 
 /** Trouble that passes is no reason to leave anything. */
 const PASSING: { readonly until?: number } = { until: 0 };
+const STORED = new Set(['stored', 'kept', 'changed']);
 const SUBSCRIBER = new Set(['before', 'subscriber']);
 const isWorker = (by: string) => !SUBSCRIBER.has(by);
 
@@ -90,6 +91,7 @@ export function judge(evidence: Evidence): string[] {
     }
   }
   untouched(destination, wrong);
+  toldOnce(told, wrong);
   if (receipt.changed === 0) asAtTheSource(evidence, wrong);
   if (receipt.status === 'completed') {
     const told = receipt.lost + receipt.duplicated + receipt.changed + receipt.unlisted + receipt.mailboxesLeft;
@@ -233,6 +235,18 @@ function countAll({ scenario, source, destination }: Evidence): Map<string, Coun
     if (deed.kind === 'expunged') countOf(deed.digest).have -= 1;
   }
   return counts;
+}
+
+/** Each message of the destination is told of as that of one message of the source. */
+function toldOnce(told: Told, wrong: string[]): void {
+  const places = new Set<string>();
+  for (const { rows } of told)
+    for (const { uid, fate, destinationUid, destinationUidValidity } of rows) {
+      if (destinationUid === undefined || !STORED.has(fate)) continue;
+      const place = `${destinationUidValidity} ${destinationUid}`;
+      if (places.has(place)) wrong.push(`${uid} is told to be where another one is`);
+      places.add(place);
+    }
 }
 
 /** A message that was left out was refused by the destination, or withheld by the source. */

@@ -165,6 +165,7 @@ function questionOf(chance: Chance): Question {
       const left = await side.ledger.settle(
         rows.map((row) => ({ ...row, mailboxId: mailbox.id })),
         side.groups.slice(0, closes).map(({ id }) => id),
+        closes === 0 ? [] : [{ mailboxId: mailbox.id, uid }],
       );
       return left.map((row) => row.uid);
     },

@@ -191,8 +191,14 @@ export class LedgerTables {
     });
   }
 
-  settle(holding: Holding, rows: readonly NewRow[], closed: readonly number[] = []): NewRow[] {
+  settle(
+    holding: Holding,
+    rows: readonly NewRow[],
+    closed: readonly number[] = [],
+    former: readonly Pick<NewRow, 'mailboxId' | 'uid'>[] = [],
+  ): NewRow[] {
     this.#hold(holding);
+    for (const { mailboxId, uid } of former) this.#rowsOf(mailboxId).delete(uid);
     for (const number of closed) this.#groupsOf(holding.transfer).delete(number);
     const left: NewRow[] = [];
     for (const row of rows) {

@@ -26,7 +26,7 @@ export function openSimulatedLedger(
     },
     groups: () => ask('groups', () => tables.groups(transfer)),
     open: (groups) => ask(`open ${groups.length}`, () => tables.open(holding, groups)),
-    settle: (rows, closed) => ask(`settle ${rows.length}`, () => tables.settle(holding, rows, closed)),
+    settle: (rows, closed, former) => ask(`settle ${rows.length}`, () => tables.settle(holding, rows, closed, former)),
     forget: (mailboxId, uids) => ask('forget', () => tables.forget(holding, mailboxId, uids)),
     forgetRefused: () => ask('forgetRefused', () => tables.forgetRefused(holding)),
     verified: (mailboxId, uids) => ask('verified', () => tables.verified(holding, mailboxId, uids)),

@@ -127,17 +127,16 @@ export async function takeOverOlder(
   for (const uids of ordered.flatMap((some) => [...inParts(some.map(({ uid }) => uid))])) {
     const taken: NewRow[] = [];
     const unseen = new Set(uids);
-    const forgotten = new Map<number, number[]>();
+    const former: Pick<NewRow, 'mailboxId' | 'uid'>[] = [];
     for await (const { uid, octets } of fetchReadable(place, uids, run)) {
       const { sha256 } = await digestOf(octets);
       unseen.delete(uid);
       const same = takeAlike(rows.get(sha256), dates.get(uid) ?? null, clock);
       if (same === undefined) continue;
       if (same.row.fate !== 'lost') taken.push({ ...same.row, uid, mailboxId: mailbox.id });
-      forgotten.set(same.from.id, [...(forgotten.get(same.from.id) ?? []), same.row.uid]);
+      former.push({ mailboxId: same.from.id, uid: same.row.uid });
     }
-    await ledger.settle(taken);
-    for (const [id, old] of forgotten) await ledger.forget(id, old);
+    await ledger.settle(taken, [], former);
     hasTaken ||= taken.length > 0;
     // One that is known and comes later would be copied a second time.
     const unhanded = [...unseen].filter((uid) => isReadable(place, uid, run));

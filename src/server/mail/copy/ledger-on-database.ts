@@ -28,8 +28,12 @@ type Writes = {
   readonly opened: Group[];
   readonly rows: Map<string, NewRow>;
   readonly closed: number[];
-  readonly verified: { readonly mailbox_id: number; readonly uid: number }[];
+  readonly former: Key[];
+  readonly verified: Key[];
 };
+
+/** Of a row, as `json_to_recordset` takes it. */
+type Key = { readonly mailbox_id: number; readonly uid: number };
 
 export function openLedger(database: Database, { transferId, epoch }: Lease): Ledger {
   let count = 0;
@@ -112,10 +116,11 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
       await write((writes) => writes.opened.push(...opened));
       return opened;
     },
-    settle: async (rows, closed = []) => {
+    settle: async (rows, closed = [], former = []) => {
       const written = await write((writes) => {
         for (const row of rows) writes.rows.set(keyOf(row.mailboxId, row.uid), row);
         writes.closed.push(...closed);
+        writes.former.push(...former.map(({ mailboxId, uid }) => ({ mailbox_id: mailboxId, uid })));
       });
       return rows.filter((row) => !written.has(keyOf(row.mailboxId, row.uid)));
     },
@@ -207,7 +212,7 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
 }
 
 function noWrites(): Writes {
-  return { opened: [], rows: new Map(), closed: [], verified: [] };
+  return { opened: [], rows: new Map(), closed: [], former: [], verified: [] };
 }
 
 function keyOf(mailboxId: number, uid: number): string {
@@ -223,7 +228,7 @@ async function commit(
   database: Database,
   transferId: string,
   epoch: number,
-  { opened, rows, closed, verified }: Writes,
+  { opened, rows, closed, former, verified }: Writes,
 ): Promise<ReadonlySet<string>> {
   const statements: Statement[] = [{ text: HOLD_LEASE, parameters: [transferId, epoch] }];
   if (opened.length > 0)
@@ -240,6 +245,12 @@ async function commit(
          where id = $1 and destination_uid_validity is null`,
       parameters: [mailboxId, first.uidValidity.toString(), first.uidNext],
     });
+  if (former.length > 0)
+    statements.push({
+      text: `delete from ledger l using json_to_recordset($1::json) as x(mailbox_id bigint, uid bigint)
+         where l.mailbox_id = x.mailbox_id and l.uid = x.uid`,
+      parameters: [JSON.stringify(former)],
+    });
   const settling = rows.size > 0 || closed.length > 0 ? statements.length : -1;
   if (settling >= 0)
     statements.push({
@@ -255,11 +266,9 @@ async function commit(
   const answers = await database.commit(statements).catch((error: unknown) => {
     throw isLeaseGone(error) ? lost(transferId) : error;
   });
-  const written = (answers[settling] ?? []) as readonly SettledRow[];
+  const written = (answers[settling] ?? []) as readonly Key[];
   return new Set(written.map(({ mailbox_id: mailboxId, uid }) => keyOf(mailboxId, uid)));
 }
-
-type SettledRow = { readonly mailbox_id: number; readonly uid: number };
 
 function firsts(groups: readonly Group[]): Map<number, Group> {
   return new Map(groups.toReversed().map((group) => [group.mailboxId, group]));

@@ -114,8 +114,13 @@ export type Ledger = {
   /**
    * Writes rows, each in place of an older one of the same message, and closes groups: a message of a closed group
    * without a row waits again. @returns the rows not written, because a worker of before has taken that message back
+   * @param former rows under an older mailbox, which go at once with that
    */
-  settle(rows: readonly NewRow[], closed?: readonly number[]): Promise<readonly NewRow[]>;
+  settle(
+    rows: readonly NewRow[],
+    closed?: readonly number[],
+    former?: readonly Pick<NewRow, 'mailboxId' | 'uid'>[],
+  ): Promise<readonly NewRow[]>;
   /** Forgets rows: those messages wait again, or have a row under another mailbox. */
   forget(mailboxId: number, uids: readonly number[]): Promise<void>;
   /** Forgets what was refused, or not handed out, by no fault that can be seen in it. @returns whether there was any */
