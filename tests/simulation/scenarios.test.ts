@@ -580,3 +580,11 @@ test(
       }
   },
 );
+
+test('a message whose date can’t be read has the one that its sender wrote, in however small pieces it comes', async () => {
+  const weather = { latency: 2, jitter: 1, pieces: true };
+  const { wrong, accounts } = await simulate(scenarioWith([100], { weather, source: { oddDates: 1 } }));
+  expect(wrong).toEqual([]);
+  const dates = accounts.destination.find('INBOX')?.messages.map((message) => message.internalDate);
+  expect(new Set(dates)).toEqual(new Set([Date.UTC(2020, 1, 3, 4, 5, 6)]));
+});

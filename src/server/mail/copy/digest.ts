@@ -6,7 +6,7 @@ import { openForm, type Form } from './norm.ts';
 
 /** How much of a message is searched for its header, in octets. */
 const HEAD_OCTETS = 16 * 1024;
-const END_OF_HEADER = '\r\n\r\n';
+export const END_OF_HEADER = '\r\n\r\n';
 
 const LINE_FEED = 10;
 

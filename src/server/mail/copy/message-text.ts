@@ -1,7 +1,7 @@
 import { decodeWords } from 'postal-mime';
 
 /** The header block can be huge in a damaged message; no more of it is looked at, in octets. */
-const HEADERS_LOOKED_AT = 64 * 1024;
+export const HEADERS_LOOKED_AT = 64 * 1024;
 const SUBJECT_SHOWN = 200;
 
 /** The subject as a person reads it (RFC 2047), to name a message that could not be moved. */

@@ -3,11 +3,11 @@ import type { Fetched, NewMessage, Octets } from '../imap/streams.ts';
 import { notingBreaks, sourcePlace } from './breaks.ts';
 import { ProviderLimit } from './budget.ts';
 import { leaveBehind } from './committing.ts';
-import { digesting } from './digest.ts';
+import { digesting, END_OF_HEADER } from './digest.ts';
 import { openFetches, type Fetches } from './fetches.ts';
 import { Stopped } from './lanes.ts';
 import type { Group, Planned } from './ledger.ts';
-import { sentDateOf } from './message-text.ts';
+import { HEADERS_LOOKED_AT, sentDateOf } from './message-text.ts';
 import { EARLIEST_DATE } from './odd-dates.ts';
 import { type Refused, settleRefused } from './refused.ts';
 import { saidKey, type Session } from './run.ts';
@@ -319,8 +319,8 @@ async function* newMessages(
       wanted.delete(message.uid);
       const size = message.size + (ended ? LINE_END.length : 0);
       if (size > limit) {
-        const { value } = await message.octets[Symbol.asyncIterator]().next();
-        tooLarge.push({ ...message, ...subjectIn(Buffer.from(value ?? [])) });
+        const { head } = await headOf(message.octets);
+        tooLarge.push({ ...message, ...subjectIn(head) });
         continue;
       }
       const dated = await withDate(message, planned);
@@ -355,12 +355,22 @@ async function withDate(
 ): Promise<{ readonly date: Date; readonly octets: Octets }> {
   if (isRedated && date !== null) return { date: new Date(date * 1000), octets };
   if (!Number.isNaN(internalDate.getTime())) return { date: internalDate, octets };
+  const { head, all } = await headOf(octets);
+  return { date: sentDateOf(head) ?? EARLIEST_DATE, octets: all };
+}
+
+/** The first octets of a message, with its header, however small the chunks are that it comes in; and all of them again. */
+async function headOf(octets: Octets): Promise<{ readonly head: Buffer; readonly all: Octets }> {
   const iterator = octets[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  const head = first.done === true ? Buffer.alloc(0) : Buffer.from(first.value);
+  let head = Buffer.alloc(0);
+  while (head.length < HEADERS_LOOKED_AT && !head.includes(END_OF_HEADER)) {
+    const { done, value } = await iterator.next();
+    if (done === true) break;
+    head = Buffer.concat([head, value]);
+  }
   async function* all() {
     yield head;
     for (let step = await iterator.next(); step.done !== true; step = await iterator.next()) yield step.value;
   }
-  return { date: sentDateOf(head) ?? EARLIEST_DATE, octets: all() };
+  return { head, all: all() };
 }
