@@ -214,6 +214,7 @@ describe('lanes', () => {
 test('items that can be joined wait as one, with their combined weight', async () => {
   const stream = openStream<readonly number[]>({
     weightOf: (items) => items.length,
+    areAlike: () => true,
     join: (waiting, items) => (waiting.length + items.length > 3 ? null : [...waiting, ...items]),
   });
   for (const items of [[1, 2], [3], [4, 5, 6], [7]]) stream.push(items);
@@ -232,6 +233,20 @@ test('items that can be joined wait as one, with their combined weight', async (
   const all = [];
   for (let next = await stream.next(); next !== null; next = await stream.next()) all.push(next);
   expect(all).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
+});
+
+test('an item is joined to the last one of its kind, and held against no other, however many wait', async () => {
+  let tries = 0;
+  const stream = openStream<{ readonly kind: number; readonly size: number }>({
+    weightOf: ({ size }) => size,
+    areAlike: (waiting, item) => waiting.kind === item.kind,
+    join: (waiting, item) => {
+      tries += 1;
+      return waiting.size + item.size > 3 ? null : { ...waiting, size: waiting.size + item.size };
+    },
+  });
+  for (let count = 0; count < 1000; count += 1) stream.push({ kind: count % 2, size: 1 });
+  expect([stream.length(), tries]).toEqual([2 * Math.ceil(500 / 3), 998]);
 });
 
 /** @param moves octets that each try moves. @returns the waits in between, in milliseconds */

@@ -9,7 +9,7 @@ function later(): Promise<void> {
 }
 
 const checksOf = (...items: readonly string[]) => {
-  const checks = openStream<string>({ weightOf: () => 1, join: () => null });
+  const checks = openStream<string>({ weightOf: () => 1, areAlike: () => false, join: () => null });
   for (const item of items) checks.push(item);
   return checks;
 };

@@ -232,8 +232,9 @@ export function troubleWith(
 export function openChecks({ readBack: most }: Sizes): Stream<Check> {
   return openStream({
     weightOf: ({ messages }) => messages.length,
-    join: (waiting, { mailbox, uidValidity, messages }) => {
-      if (waiting.mailbox.id !== mailbox.id || waiting.uidValidity !== uidValidity) return null;
+    areAlike: (waiting, { mailbox, uidValidity }) =>
+      waiting.mailbox.id === mailbox.id && waiting.uidValidity === uidValidity,
+    join: (waiting, { messages }) => {
       const together = [...waiting.messages, ...messages];
       const octets = together.reduce((sum, { size }) => sum + size, 0);
       const isMuch = together.length > most.messages || octets > most.octets;

@@ -55,11 +55,13 @@ export type Stream<Item> = Work<Item> & {
 
 type Weighing<Item> = {
   readonly weightOf: (item: Item) => number;
-  /** Makes one item of two that nobody has begun; `null` when they stay apart. */
+  /** Whether two are of one kind. An item is joined to the last one of its kind only: those before have no room. */
+  readonly areAlike: (waiting: Item, item: Item) => boolean;
+  /** Makes one item of two of a kind that nobody has begun; `null` when they stay apart. */
   readonly join: (waiting: Item, item: Item) => Item | null;
 };
 
-export function openStream<Item>({ weightOf, join }: Weighing<Item>): Stream<Item> {
+export function openStream<Item>({ weightOf, areAlike, join }: Weighing<Item>): Stream<Item> {
   const waiting: Item[] = [];
   const state = { ended: false, weight: 0 };
   let changed = Promise.withResolvers<void>();
@@ -94,9 +96,10 @@ export function openStream<Item>({ weightOf, join }: Weighing<Item>): Stream<Ite
     },
     push: (item) => {
       state.weight += weightOf(item);
-      for (const [at, before] of waiting.entries()) {
-        const joined = join(before, item);
-        if (joined === null) continue;
+      const at = waiting.findLastIndex((before) => areAlike(before, item));
+      const before = waiting[at];
+      const joined = before === undefined ? null : join(before, item);
+      if (joined !== null) {
         waiting[at] = joined;
         return;
       }
