@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 
 const [LF, CR] = [10, 13];
-/** Longer headers are not compared field by field: what is beyond counts as the body. */
+/** Longer headers are not compared field by field: what is beyond counts as the body, from the next line on. */
 const HEADER_OCTETS = 256 * 1024;
+/** Nor is a longer line held. */
+const LINE_OCTETS = 1024 * 1024;
 
 /**
- * What a provider leaves of a message that it keeps in a form of its own: the header fields, whatever their order,
- * folding and blanks, and the body, whatever its line ends and the empty lines at its end. It takes little memory, so
+ * What a provider leaves of a message that it keeps in a form of its own: the header fields (and what else is in lines of
+ * the header), whatever their order, folding and blanks, and the body, whatever its line ends and the empty lines at its end. It takes little memory, so
  * that those of a whole mailbox can be held: of each field, in rising order, 48 bits of its SHA-256.
  */
 export type Form = { readonly fields: Float64Array; readonly body: string; readonly messageId: string };
@@ -50,6 +52,7 @@ export function openForm(): { write: (chunk: Uint8Array) => void; end: () => For
           inBody = lineIsEmpty || headOctets + at > HEADER_OCTETS;
           lineIsEmpty = true;
         } else if (octet !== CR) lineIsEmpty = false;
+        inBody ||= headOctets + at >= LINE_OCTETS;
       }
       if (at > 0) {
         head.push(Buffer.from(chunk.subarray(0, at)));
@@ -72,14 +75,11 @@ export function openForm(): { write: (chunk: Uint8Array) => void; end: () => For
 
 function* fieldsOf(header: string): Iterable<string> {
   const unfolded = header.replaceAll('\r', '').replaceAll(/\n[ \t]+/g, ' ');
-  for (const line of unfolded.split('\n')) {
+  for (const folded of unfolded.split('\n')) {
+    const line = folded.replaceAll(/[ \t]+/g, ' ').trim();
     const colon = line.indexOf(':');
-    if (colon <= 0) continue;
-    const value = line
-      .slice(colon + 1)
-      .replaceAll(/[ \t]+/g, ' ')
-      .trim();
-    yield `${line.slice(0, colon).trim().toLowerCase()}:${value}`;
+    if (colon > 0) yield `${line.slice(0, colon).trim().toLowerCase()}:${line.slice(colon + 1).trim()}`;
+    else if (line !== '') yield line;
   }
 }
 
