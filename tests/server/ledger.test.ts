@@ -210,6 +210,14 @@ describe('the ledger', () => {
       { name: 'Locked', done: 0, total: 0 },
     ]);
   });
+
+  test('tells how many messages a folder has under its UIDVALIDITY of now, where it had more before', async () => {
+    const { ledger, lease, row } = await opened(await ordered());
+    const [now] = await ledger.addMailboxes([{ ...INBOX, sourceUidValidity: 2n, total: 2 }]);
+    await ledger.addMailboxes([{ ...INBOX, sourceUidValidity: 0n, total: 3, reason: 'mailbox unreadable' }]);
+    await ledger.settle([1, 2].map((uid) => ({ ...row(uid), mailboxId: now?.id ?? 0 })));
+    expect(await foldersOf(database, lease.transferId)).toEqual([{ name: 'INBOX', done: 2, total: 2 }]);
+  });
 });
 
 describe('a lease', () => {

@@ -49,7 +49,8 @@ export async function countSkippedMessages(sql: Sql, transferId: string): Promis
 export function foldersOf(sql: Sql, transferId: string): Promise<Folder[]> {
   return sql.query<Folder>(
     `select name, least(done, total) as done, total from (
-       select m.source_path as name, min(m.id) as first, max(m.total) as total,
+       select m.source_path as name, min(m.id) as first,
+         (array_agg(m.total order by m.source_uid_validity <> 0 desc, m.id desc))[1] as total,
          (select count(*) from ledger l
           where l.mailbox_id = max(m.id) filter (where m.source_uid_validity <> 0))::integer as done
        from ledger_mailboxes m where m.transfer_id = $1 and m.total is not null group by m.source_path
