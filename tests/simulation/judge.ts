@@ -91,7 +91,8 @@ export function judge(evidence: Evidence): string[] {
     }
   }
   untouched(destination, wrong);
-  toldOnce(told, wrong);
+  // One that is kept of several may be told as what another one was changed into (README, seed 2000048).
+  if (!keepsTwinsOnce(destination)) toldOnce(told, wrong);
   if (receipt.changed === 0) asAtTheSource(evidence, wrong);
   if (receipt.status === 'completed') {
     const told = receipt.lost + receipt.duplicated + receipt.changed + receipt.unlisted + receipt.mailboxesLeft;
