@@ -286,6 +286,20 @@ describe('Reading from odd servers', () => {
     expect(counts).toEqual([2999, 3000]);
   });
 
+  test('behind a message with the highest UID that there is nothing is asked for', async () => {
+    const { reader } = await reading((line, { tag, say }) => {
+      const row = `* 1 FETCH (UID 4294967295 ${ROW})`;
+      if (line.includes('EXAMINE')) say('* 2 EXISTS', '* OK [UIDVALIDITY 7] ok', `${tag} OK done`);
+      else if (line.includes('4294967296')) say(`${tag} BAD Invalid UID set`);
+      else if (line.includes('UID FETCH')) say(row, `${tag} OK done`);
+      else if (isFetch(line)) say(`${tag} OK done`);
+      else if (line.includes('SEARCH')) say('* SEARCH 4294967295', `${tag} OK done`);
+      else return false;
+    });
+    const { messages, unlisted } = await listMailbox(reader, 'INBOX');
+    expect([[...messages].map(({ uid }) => uid), unlisted]).toEqual([[4_294_967_295], 1]);
+  });
+
   test('an empty mailbox, in which a server has nothing to list, is empty', async () => {
     const { reader } = await reading((line, { tag, say }) => {
       if (line.includes('EXAMINE')) say('* 0 EXISTS', '* OK [UIDVALIDITY 7]', `${tag} OK done`);

@@ -13,6 +13,8 @@ const PAGE = 1000;
 const LISTING_RANGE = 5000;
 /** More than any mailbox has, and as many as a hostile server may tell of. */
 export const LISTING_LIMIT = 5_000_000;
+/** A server answers BAD to a higher one. */
+const HIGHEST_UID = 2 ** 32 - 1;
 /** What a row of a listing takes in memory, and each of its flags, in octets. */
 const [ROW_WEIGHT, FLAG_WEIGHT] = [200, 20];
 
@@ -109,7 +111,7 @@ export class Listings {
   async *list(path: string, fromUid = 1): AsyncGenerator<readonly Listed[]> {
     const { exists } = await this.#ensure(path);
     if (exists > LISTING_LIMIT) throw tooMany();
-    if (exists === 0) return;
+    if (exists === 0 || fromUid > HIGHEST_UID) return;
     // `n:*` also names the last message when n is beyond it (RFC 9051 §9, seq-range).
     if (fromUid > 1 && this.#most === Infinity)
       yield* this.#rows([`UID FETCH ${fromUid}:* (${DESCRIPTION})`], ({ uid = 0 }) => uid >= fromUid);
