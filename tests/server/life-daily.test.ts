@@ -235,6 +235,20 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     expect(await dailyOf(world, ordered)).not.toHaveProperty('ended');
   });
 
+  test('is brought on after it was switched on again at a run that had brought nothing', async () => {
+    const world = await open();
+    await using _worker = await world.work();
+    const ordered = await begun(world);
+    const run = { ...ordered, id: await later(world, ordered, DAY_MS) };
+    expect((await call(world, 'daily-off', run)).status).toBe(200);
+    const { status, body } = await call(world, 'again', run, GIVEN);
+    expect(status).toBe(200);
+    await whenEnded(world, { ...ordered, id: (body as { jobid: string }).jobid });
+    for (let day = 1; day <= 3; day += 1) await later(world, ordered, DAY_MS);
+    expect(await dailyOf(world, ordered)).toMatchObject({ next: expect.any(String) });
+    expect(await kept(world)).toEqual(['destination', 'source']);
+  });
+
   test('is not brought any more once what was copied is taken back', async () => {
     const world = await open();
     await using _worker = await world.work();

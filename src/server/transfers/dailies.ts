@@ -250,7 +250,10 @@ async function secretsOf(
   }
 }
 
-/** Erases runs that found nothing new once there is a later one, because each has a ledger of the whole mailbox. */
+/**
+ * Erases runs that found nothing new once there is a later one, because each has a ledger of the whole mailbox. One at
+ * which a daily was switched on stays: the daily would be erased with it.
+ */
 async function eraseIdleRuns(database: Database, id: string): Promise<void> {
   await database.query(
     `delete from transfers run using transfers asked where asked.id = $1 and run.source_email = asked.source_email
@@ -258,6 +261,7 @@ async function eraseIdleRuns(database: Database, id: string): Promise<void> {
          where later.by_itself and later.source_email = run.source_email)
        and not exists (select 1 from operations where transfer_id = run.id and status <> 'completed')
        and not exists (select 1 from take_backs where transfer_id = run.id)
+       and not exists (select 1 from dailies where transfer_id = run.id)
        and not exists (select 1 from ledger_mailboxes m join ledger l on l.mailbox_id = m.id
          where m.transfer_id = run.id and not l.earlier)`,
     [id],
