@@ -20,6 +20,7 @@ import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
 import { startRadicale } from '../support/radicale.ts';
+import type { Answer } from '../support/web-world.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const ACCESS_END = new Date(Date.now() + 30 * DAY_MS).toISOString();
@@ -120,6 +121,28 @@ describe('a daily that has begun a run', { timeout: 60_000 }, () => {
     expect(await database.query(told)).toEqual([]);
   });
 });
+
+test(
+  'the owner of a run that is under way who orders what is new is told how it ends',
+  { timeout: 60_000 },
+  async () => {
+    const { world, ordered } = await waiting();
+    let again: Promise<Answer> | undefined;
+    await using _worker = await world.work({
+      onStep: async () => {
+        again ??= call(world, 'again', ordered, { ...GIVEN, daily: undefined });
+        await again;
+      },
+    });
+    await expect.poll(() => runsOf(world), { timeout: 20_000 }).toEqual([]);
+    const { status, body } = (await again) ?? {};
+    expect(status).toBe(200);
+    const { jobid } = body as { jobid: string };
+    const told =
+      "select data->>'kind' as kind from pgboss.job where name = 'notifications' and data->>'transferId' = $1";
+    await expect.poll(() => world.web.database.query(told, [jobid])).toEqual([{ kind: 'finished' }]);
+  },
+);
 
 test(
   'a daily-off that broke off in the middle stops the run when it is asked for again',

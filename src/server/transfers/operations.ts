@@ -178,16 +178,22 @@ export async function endOperation(
   if (rows.length === 0) throw new LeaseLost(transferId);
 }
 
-/** Whether all operations completed, and whether the owner had to fix something first. */
-type Ended = { readonly allCompleted: boolean; readonly wasPutRight: boolean };
+type Ended = {
+  readonly allCompleted: boolean;
+  /** The owner had to fix something first. */
+  readonly wasPutRight: boolean;
+  /** A daily has started it, and nobody has ordered the same since. */
+  readonly isUnordered: boolean;
+};
 
 /**
  * Ends the transfer and erases its credentials, in the caller's transaction.
  * @throws {LeaseLost}
  */
 export async function endTransfer(sql: Sql, { transferId, epoch }: Lease): Promise<Ended> {
-  const [ended] = await sql.query<{ resumed: number }>(
-    'update transfers set finished = greatest(now(), created) where id = $1 and epoch = $2 and finished is null returning resumed',
+  const [ended] = await sql.query<{ resumed: number; by_itself: boolean }>(
+    `update transfers set finished = greatest(now(), created) where id = $1 and epoch = $2 and finished is null
+     returning resumed, by_itself`,
     [transferId, epoch],
   );
   if (ended === undefined) throw new LeaseLost(transferId);
@@ -195,5 +201,5 @@ export async function endTransfer(sql: Sql, { transferId, epoch }: Lease): Promi
   const failed = await sql.query("select 1 from operations where transfer_id = $1 and status <> 'completed' limit 1", [
     transferId,
   ]);
-  return { allCompleted: failed.length === 0, wasPutRight: ended.resumed > 0 };
+  return { allCompleted: failed.length === 0, wasPutRight: ended.resumed > 0, isUnordered: ended.by_itself };
 }

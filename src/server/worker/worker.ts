@@ -152,10 +152,10 @@ async function runTransfer(
   const { destination } = credentials;
   if (destination?.kind === 'token') await tokens.forget(destination.tokenId);
   const endsDaily = await database.transaction(async (sql) => {
-    const { allCompleted, wasPutRight } = await endTransfer(sql, lease);
+    const { allCompleted, wasPutRight, isUnordered } = await endTransfer(sql, lease);
     const fails = transfer.byItself === true && (await countDailyRun(sql, id, allCompleted));
     // Of a run that nobody ordered its owner hears only what needs them.
-    if (transfer.byItself !== true || wasPutRight || fails)
+    if (!isUnordered || wasPutRight || fails)
       await queue.announce(id, allCompleted ? 'finished' : 'attention', { sql });
     if (!allCompleted) await queue.announce(id, 'review', { sql });
     return fails;
