@@ -68,6 +68,23 @@ test.each([FRESH, EMBEDDED])(
 );
 
 test.each([FRESH, EMBEDDED])(
+  'the transfer of a worker that died continues soon, though it has something to do at a later time as well (%s)',
+  async (address) => {
+    await using database = await openTestDatabase(address);
+    await using queue = await openJobQueue({ database, log: openLog('silent') });
+    await queue.send('limited', { afterSeconds: 3600 });
+    await queue.sendUnlessWaiting('limited', 0);
+    await queue.sendUnlessWaiting('limited', 5);
+    const taken: string[] = [];
+    await using _working = await queue.workOnTransfers(1, async (id) => void taken.push(id));
+    await expect.poll(() => taken, { timeout: 5000 }).toEqual(['limited']);
+    const open = "select 1 from pgboss.job where name = 'transfers' and state <> 'completed'";
+    // What it has to do later is known by then.
+    await expect.poll(() => database.query(open)).toEqual([]);
+  },
+);
+
+test.each([FRESH, EMBEDDED])(
   'a worker has a limited number of transfers at a time, and then takes the next one (%s)',
   async (address) => {
     await using database = await openTestDatabase(address);

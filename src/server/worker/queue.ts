@@ -34,6 +34,8 @@ const LOOK_FOR_TRANSFERS_SECONDS = 0.5;
  * wait behind all orders.
  */
 const HELD_PRIORITY = 1;
+/** As much later is as good; so far this machine's clock and the database's may be apart. */
+const SOON_MS = 60_000;
 
 const WORKED_ON = `select id from pgboss.job where name = '${TRANSFERS}' and state = 'active'`;
 /** What is taken from each other as sets takes no longer by what PostgreSQL believes of the tables: 10,000 took 19 s. */
@@ -74,7 +76,10 @@ type Within = { readonly sql?: Sql };
 export type JobQueue = AsyncDisposable & {
   /** Puts a transfer in the queue, within a transaction if one is given. */
   send(transferId: string, options?: Within & { readonly afterSeconds?: number }): Promise<void>;
-  /** Puts a transfer that another worker has in the queue for later, before those that only wait, unless it is there. */
+  /**
+   * Puts a transfer that another worker has in the queue for later, before those that only wait, unless it is there for
+   * about the same time.
+   */
   sendUnlessWaiting(transferId: string, afterSeconds: number): Promise<void>;
   /**
    * Has the subscriber or support told, if the given transaction commits: each kind of news, or occurrence of it, once
@@ -153,15 +158,13 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     {
       sql,
       afterSeconds,
-      isHeld = false,
       ...failed
-    }: Within & Omit<TransferJob, 'transferId'> & { readonly afterSeconds?: number; readonly isHeld?: boolean } = {},
+    }: Within & Omit<TransferJob, 'transferId'> & { readonly afterSeconds?: number } = {},
   ) => {
     const job: TransferJob = { transferId, ...failed };
     await boss.send(queue, job, {
       singletonKey: transferId,
       ...(afterSeconds === undefined ? {} : { startAfter: Math.ceil(afterSeconds) }),
-      ...(isHeld ? { priority: HELD_PRIORITY } : {}),
       ...within(sql),
     });
     if (afterSeconds === undefined) void (sql?.committed ?? Promise.resolve()).then(() => wake(queue));
@@ -209,9 +212,15 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     sendTakeBack: (transferId, options) => sendTo(TAKE_BACKS, transferId, options),
     workOnTakeBacks: (run) => workOn(TAKE_BACKS, 1, run),
     sendUnlessWaiting: async (transferId, afterSeconds) => {
-      const jobs = await boss.findJobs<TransferJob>(TRANSFERS, { key: transferId });
-      if (!jobs.some((job) => job.state === 'created' || job.state === 'retry'))
-        await sendTo(TRANSFERS, transferId, { afterSeconds, isHeld: true });
+      const jobs = await boss.findJobs<TransferJob>(TRANSFERS, { key: transferId, queued: true });
+      const soon = Date.now() + afterSeconds * 1000 + SOON_MS;
+      if (jobs.some(({ startAfter }) => startAfter.getTime() <= soon)) return;
+      // One that waits for later is brought forward: a second one would go on beside it.
+      await boss.upsert(TRANSFERS, { transferId } satisfies TransferJob, {
+        singletonKey: transferId,
+        startAfter: Math.ceil(afterSeconds),
+        priority: HELD_PRIORITY,
+      });
     },
     announce: async (transferId, kind, { sql, occurrence } = {}) => {
       const job: NotificationJob = { transferId, kind, ...(occurrence === undefined ? {} : { occurrence }) };
