@@ -10,7 +10,11 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
 import { markOf } from '../../src/server/forwarding/mark.ts';
-import { FORWARDING_SCRIPT, setUpForwarding } from '../../src/server/forwarding/set-up-forwarding.ts';
+import {
+  FORWARDING_SCRIPT,
+  setUpForwarding,
+  switchOffForwarding,
+} from '../../src/server/forwarding/set-up-forwarding.ts';
 import { openSieveSession, sievePlaceOf, type SieveSession } from '../../src/server/forwarding/sieve-session.ts';
 import { readReply, SieveSyntaxError } from '../../src/server/forwarding/sieve-reply.ts';
 import { openForwarded } from '../../src/server/mail/copy/forwarded.ts';
@@ -309,6 +313,39 @@ describe('forwarding', { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-l
     await dovecot.deliver(SUBSCRIBER, message('lists'));
     expect(subjectsOf(outbox)).toEqual([['other@mail.example', 'lists']]);
     expect(await subjectsIn(dovecot, 'Lists')).toEqual(['lists']);
+  });
+
+  test('goes on when the subscriber deletes the rules that were there before, also where it is set up once more', async () => {
+    await using smtp = new AsyncDisposableStack();
+    const { outbox, smtpPort } = await startSmtp(smtp);
+    await using dovecot = await startDovecot({ sieve: { smtpPort } });
+    await addRules(dovecot);
+    await using session = await scriptsOf(dovecot);
+    expect(await setUpForwarding(session, NEW_ADDRESS)).toBe('set');
+    await dovecot.deliver(SUBSCRIBER, message('beside'));
+    await session.remove('my rules');
+    await dovecot.deliver(SUBSCRIBER, message('alone'));
+    expect(await setUpForwarding(session, NEW_ADDRESS)).toBe('set');
+    await dovecot.deliver(SUBSCRIBER, message('again'));
+    expect(subjectsOf(outbox)).toEqual(['beside', 'alone', 'again'].map((subject) => [NEW_ADDRESS, subject]));
+    expect(await session.read(FORWARDING_SCRIPT)).not.toContain('include');
+  });
+
+  test('leaves what the subscriber has added to our script, and does not say that it is off', async () => {
+    await using dovecot = await startDovecot({ sieve: {} });
+    await addRules(dovecot);
+    await using session = await scriptsOf(dovecot);
+    expect(await setUpForwarding(session, NEW_ADDRESS)).toBe('set');
+    const own = await session.read(FORWARDING_SCRIPT);
+    const changed = `${own.replace('require [', 'require ["fileinto", ')}fileinto "INBOX";\r\n`;
+    await session.put(FORWARDING_SCRIPT, changed);
+    expect(await setUpForwarding(session, NEW_ADDRESS)).toEqual({ refused: 'name' });
+    await expect(switchOffForwarding(session, NEW_ADDRESS)).rejects.toMatchObject({ fault: 'refused' });
+    expect(await scriptsNow(dovecot)).toMatchObject({ [FORWARDING_SCRIPT]: { script: changed, active: true } });
+    // One of an earlier version, from a server that ends lines its own way, is still ours.
+    await session.put(FORWARDING_SCRIPT, own.replace(' :optional', '').replaceAll('\r\n', '\n'));
+    await switchOffForwarding(session, NEW_ADDRESS);
+    expect(await scriptsNow(dovecot)).toEqual({ 'my rules': { script: RULES, active: true } });
   });
 
   test('leaves a script of the subscriber alone that has the name of ours', async () => {

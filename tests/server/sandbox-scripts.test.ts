@@ -55,7 +55,7 @@ test('the sandbox offers forwarding: a script beside the one that was there, ove
   ]);
   const script = await session.read(FORWARDING_SCRIPT);
   expect(script).toContain('redirect :copy "anna@yahoo.example";');
-  expect(script).toContain('include :personal "my \\"rules\\"";');
+  expect(script).toContain('include :personal :optional "my \\"rules\\"";');
 
   await switchOffForwarding(session, 'somebody@else.example');
   expect((await session.scripts()).find(({ active }) => active)?.name).toBe(FORWARDING_SCRIPT);

@@ -5,13 +5,14 @@ import type { SieveSession } from './sieve-session.ts';
 /** Our script's name at the server, and the line by which it is known to be ours. */
 export const FORWARDING_SCRIPT = 'email-data-transfer';
 const MARK = '# Forwarding, set up by the email data transfer. Written anew by the next transfer.';
-const INCLUDED = /^include :personal "((?:[^"\\]|\\.)*)";$/m;
+const INCLUDED = /^include :personal (?::optional )?"((?:[^"\\]|\\.)*)";$/m;
+const SENT_TO = /^redirect (?::copy )?"((?:[^"\\]|\\.)*)";$/m;
 
 /**
  * Why forwarding was not set up; every script is as it was then.
  * - `redirects` the server lets no script redirect;
  * - `rules` the subscriber has a script, and the server can't keep it working beside ours (RFC 6609, 3894, 5232);
- * - `name` the subscriber has a script of our script's name.
+ * - `name` the subscriber has a script of our script's name, or has changed ours.
  */
 export type ForwardingOutcome = 'set' | { readonly refused: 'redirects' | 'rules' | 'name' };
 
@@ -27,8 +28,8 @@ export async function setUpForwarding(session: SieveSession, address: string): P
   let active = scripts.find((script) => script.active)?.name;
   if (scripts.some((script) => script.name === FORWARDING_SCRIPT)) {
     const ours = await session.read(FORWARDING_SCRIPT);
-    if (!ours.startsWith(MARK)) return { refused: 'name' };
-    if (active === FORWARDING_SCRIPT) active = includedBy(ours);
+    if (!isOurs(ours)) return { refused: 'name' };
+    if (active === FORWARDING_SCRIPT) active = scripts.find(({ name }) => name === includedBy(ours))?.name;
   }
   const { extensions } = session;
   const marks = extensions.has('copy') && extensions.has('imap4flags');
@@ -43,21 +44,28 @@ export async function setUpForwarding(session: SieveSession, address: string): P
 /**
  * Takes our script away, so that the one that was active before it is active again, or none. A script that forwards to
  * another address, or that is not ours, stays as it is. Can be repeated.
- * @throws {MailError}
+ * @throws {MailError} also where the subscriber has changed our script, which forwards still
  */
 export async function switchOffForwarding(session: SieveSession, address: string): Promise<void> {
   const scripts = await session.scripts();
   const own = scripts.find(({ name }) => name === FORWARDING_SCRIPT);
   if (own === undefined) return;
   const script = await session.read(FORWARDING_SCRIPT);
-  if (!script.startsWith(MARK) || !script.includes(quoted(address))) return;
-  const before = includedBy(script);
+  if (!script.includes(quoted(address))) return;
+  if (!isOurs(script)) {
+    if (own.active) throw new MailError('refused', 'The subscriber has changed the script that forwards.');
+    return;
+  }
+  const before = scripts.find(({ name }) => name === includedBy(script));
   // RFC 5804 §2.8: no name deactivates whatever is active.
-  if (own.active) await session.activate(scripts.some(({ name }) => name === before) ? (before ?? '') : '');
+  if (own.active) await session.activate(before?.name ?? '');
   await session.remove(FORWARDING_SCRIPT);
 }
 
-/** The redirect and the mark come first: the included script may stop, discard, or put the message elsewhere. */
+/**
+ * The redirect and the mark come first: the included script may stop, discard, or put the message elsewhere. It is
+ * `:optional`, because otherwise nothing is forwarded any more once the subscriber deletes it.
+ */
 function forwardingScript(address: string, included: string | undefined, marks: boolean): string {
   const needed = ['copy', 'imap4flags', ...(included === undefined ? [] : ['include'])];
   const lines = marks
@@ -65,14 +73,30 @@ function forwardingScript(address: string, included: string | undefined, marks: 
         `require [${needed.map(quoted).join(', ')}];`,
         `redirect :copy ${quoted(address)};`,
         `addflag ${quoted(markOf(address))};`,
-        ...(included === undefined ? [] : [`include :personal ${quoted(included)};`]),
+        ...(included === undefined ? [] : [`include :personal :optional ${quoted(included)};`]),
       ]
     : [`redirect ${quoted(address)};`];
   return [MARK, ...lines, ''].join('\r\n');
 }
 
+/** Whether it is as this program has written it: what a subscriber has added to it must neither be replaced nor deleted. */
+function isOurs(script: string): boolean {
+  const to = stringIn(script, SENT_TO);
+  if (to === undefined) return false;
+  return [true, false].some((marks) => wordsOf(forwardingScript(to, includedBy(script), marks)) === wordsOf(script));
+}
+
+/** Earlier versions wrote no `:optional`, and servers may change how lines end. */
+function wordsOf(script: string): string {
+  return script.replace(' :optional', '').split(/\s+/).join(' ').trim();
+}
+
 function includedBy(script: string): string | undefined {
-  return INCLUDED.exec(script.replaceAll('\r\n', '\n'))?.[1]?.replaceAll(/\\(.)/g, '$1');
+  return stringIn(script, INCLUDED);
+}
+
+function stringIn(script: string, statement: RegExp): string | undefined {
+  return statement.exec(script.replaceAll('\r\n', '\n'))?.[1]?.replaceAll(/\\(.)/g, '$1');
 }
 
 function quoted(text: string): string {
