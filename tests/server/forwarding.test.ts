@@ -262,6 +262,34 @@ describe(
       expect(await world.database.query('select * from credentials')).toEqual([]);
     });
 
+    test('is not set up by a worker that has lost the transfer meanwhile', async () => {
+      await using stack = new AsyncDisposableStack();
+      const source = stack.use(await startDovecot({ sieve: {} }));
+      const destination = stack.use(await startDovecot());
+      const over = Promise.withResolvers<void>();
+      let database: World['database'] | undefined;
+      const scripts = stack.use(
+        await startTcpProxy(Number(new URL(source.sieveUrl).port), {
+          change: async (direction, part) => {
+            if (direction === 'to server' && part.toString().startsWith('LISTSCRIPTS'))
+              await database?.query('update transfers set epoch = epoch + 1, finished = now()');
+            if (part.toString().startsWith('LOGOUT')) over.resolve();
+            return part;
+          },
+        }),
+      );
+      const environment = {
+        LEGACY_IMAP_URL: source.url,
+        YAHOO_IMAP_URL: destination.url,
+        LEGACY_SIEVE_URL: `sieve://127.0.0.1:${scripts.port}`,
+      };
+      const world = stack.use(await openWorld(FRESH, environment, { pause: async () => {} }));
+      ({ database } = world);
+      await world.transfers.start(FORWARDED);
+      await over.promise;
+      expect(await scriptsNow(source)).toEqual({});
+    });
+
     test('is not set up while the mail waits for its owner', async () => {
       const { source, world } = await start({ sieve: {} });
       const { id } = await world.transfers.start({

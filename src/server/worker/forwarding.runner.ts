@@ -1,8 +1,10 @@
 import { setUpForwarding, type ForwardingOutcome } from '../forwarding/set-up-forwarding.ts';
-import { openSieveSession, sievePlaceOf } from '../forwarding/sieve-session.ts';
+import { openSieveSession, sievePlaceOf, type SieveSession } from '../forwarding/sieve-session.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
+import { DatabaseUnavailable } from '../store/database-faults.ts';
 import { forwardingOf, noteForwardingMoved } from '../transfers/forwardings.ts';
+import { LeaseLost, requireLease } from '../transfers/lease.ts';
 import type { OperationEnd } from '../transfers/operations.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
@@ -40,6 +42,7 @@ async function setUp(run: Run, services: RunnerServices): Promise<OperationEnd> 
       return endOf(await forward(run, services), run, services);
     } catch (error) {
       if (run.signal.aborted) throw new Stopped('Forwarding was asked to stop.');
+      if ([Stopped, LeaseLost, DatabaseUnavailable].some((kind) => error instanceof kind)) throw error;
       const pause = PAUSES_MS[attempt];
       services.log.warn({ err: error, transferId: run.transfer.id, attempt }, 'forwarding could not be set up');
       if (!(error instanceof MailError)) return unset(SENTENCES.forwardingRefused);
@@ -49,7 +52,7 @@ async function setUp(run: Run, services: RunnerServices): Promise<OperationEnd> 
   }
 }
 
-async function forward(run: Run, { settings }: RunnerServices): Promise<ForwardingOutcome> {
+async function forward(run: Run, { settings, database }: RunnerServices): Promise<ForwardingOutcome> {
   const { transfer, source } = run;
   const place = sievePlaceOf(settings);
   // LEGACY_SIEVE_URL was taken away after the order.
@@ -61,12 +64,36 @@ async function forward(run: Run, { settings }: RunnerServices): Promise<Forwardi
       { email: transfer.sourceEmail, password: source.password, place },
       AbortSignal.any([run.signal, deadline]),
     );
-    return await setUpForwarding(session, transfer.destinationEmail);
+    return await setUpForwarding(
+      whileHeld(session, async () => {
+        await requireLease(database, run.lease);
+        if (!run.lease.mayWrite()) throw new Stopped('The lease may have run out.');
+      }),
+      transfer.destinationEmail,
+    );
   } catch (cause) {
     if (deadline.aborted && !run.signal.aborted)
       throw new MailError('slow', 'The server of scripts took too long.', { cause });
     throw cause;
   }
+}
+
+/**
+ * Changes scripts only while the lease is held, as the database knows it: meanwhile the owner may have stopped the
+ * transfer, and have had forwarding set up to another address.
+ */
+function whileHeld(session: SieveSession, requireHeld: () => Promise<void>): SieveSession {
+  return {
+    ...session,
+    put: async (name, script) => {
+      await requireHeld();
+      await session.put(name, script);
+    },
+    activate: async (name) => {
+      await requireHeld();
+      await session.activate(name);
+    },
+  };
 }
 
 function endOf(outcome: ForwardingOutcome, run: Run, { log }: RunnerServices): OperationEnd {
