@@ -186,7 +186,8 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
         { host: settings.host, port: settings.port, portalFolder },
       ),
     );
-  health.started(database);
+  // The last to be opened ends first: while the others finish what is under way, nothing new is wanted.
+  opened.use(health.started(database));
   return opened.move();
 }
 

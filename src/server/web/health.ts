@@ -33,8 +33,8 @@ export function canWrite(database: Sql): Promise<boolean> {
 }
 
 export type Health = AsyncDisposable & {
-  /** From now on the process is ready whenever its database is. */
-  readonly started: (database: Sql) => void;
+  /** From now on, and until the answer is disposed of, the process is ready whenever its database is. */
+  readonly started: (database: Sql) => Disposable;
 };
 
 /**
@@ -46,11 +46,11 @@ export async function startHealth(settings: Settings): Promise<Health> {
   const { healthPort } = settings;
   let running: Sql | null = null;
   const health = (stop: () => Promise<void>): Health => ({
-    started: (database) => (running = database),
-    [Symbol.asyncDispose]: async () => {
-      running = null;
-      await stop();
+    started: (database) => {
+      running = database;
+      return { [Symbol.dispose]: () => (running = null) };
     },
+    [Symbol.asyncDispose]: stop,
   });
   if (healthPort === undefined) return health(async () => {});
   const app = new Hono();
