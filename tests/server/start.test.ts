@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -12,6 +13,7 @@ import { freePort } from '../support/free-port.ts';
 import { startHttpListener } from '../support/http-listener.ts';
 import { S3_KEYS, startS3Server } from '../support/s3-server.ts';
 import { PAGES, runProduct, startProduct } from '../support/product.ts';
+import { startCommand } from '../support/start-command.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -38,6 +40,13 @@ async function refused(environment: Record<string, string>): Promise<{ code: num
   const code = await ended;
   return { code, said: output() };
 }
+
+test('no shell stands between npm and the product, where the signal to stop would end', async () => {
+  const command = startCommand().replace('src/main.ts', '--print process.pid');
+  const shell = spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [said] = (await once(shell.stdout, 'data')) as [Buffer];
+  expect(Number(said.toString())).toBe(shell.pid);
+});
 
 test('every setting that makes no sense is named at once, with its fault and an example, and no value', async () => {
   const { code, said } = await refused({
