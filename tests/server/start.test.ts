@@ -79,6 +79,16 @@ test('a public address with more than a host is refused, and a name or password 
     ]);
 });
 
+test('a port that none can have, and a word where a viewer is asked for, are told as such', () => {
+  expect(problemsOf({ INSPECT: 'true', TRUSTED_MAIL_HOSTS: 'mail.internal:14300,mail.internal:99999' })).toEqual([
+    'INSPECT must be on, off, or the address of a viewer. Example: INSPECT=on',
+    'TRUSTED_MAIL_HOSTS must be hosts, each as host or host:port, separated by commas. Example: TRUSTED_MAIL_HOSTS=127.0.0.1,mail.internal:143',
+  ]);
+  expect(
+    problemsOf({ INSPECT: 'https://stately.ai/inspect', TRUSTED_MAIL_HOSTS: '[::1]:143,mail_1.internal' }),
+  ).toEqual([]);
+});
+
 test('a secret whose file can not be used is named, with what to do, and neither the file nor the secret', async () => {
   const [long, empty] = [join(folder, 'long-canary'), join(folder, 'empty-canary')];
   await writeFile(long, 'hunter2'.repeat(10_000));

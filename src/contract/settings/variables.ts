@@ -64,9 +64,12 @@ export const VARIABLES = {
   SANDBOX: flag('SANDBOX=on'),
   MAINTENANCE: flag('MAINTENANCE=on'),
   /** Inspects the wizard in the browser, with the project's own viewer or another one at this address. */
-  INSPECT: v.union(
-    [v.picklist(['on', 'off']), web('INSPECT=https://stately.ai/inspect')],
-    fault({ fault: 'must be on, off, or the address of a viewer.', example: 'INSPECT=on' }),
+  INSPECT: v.pipe(
+    v.string(),
+    v.check(
+      (value) => value === 'on' || value === 'off' || v.is(web(''), value),
+      fault({ fault: 'must be on, off, or the address of a viewer.', example: 'INSPECT=on' }),
+    ),
   ),
   IN_QA: v.pipe(
     v.string(),
@@ -82,7 +85,7 @@ export const VARIABLES = {
   PROVISIONING_URL: base('PROVISIONING_URL=https://accounts.example.com/v1'),
   PROVISIONING_TOKEN: secret('PROVISIONING_TOKEN'),
   TRUSTED_MAIL_HOSTS: list(
-    (entry) => /^(\[[0-9a-f:]+\]|[^\s:[\]]+)(:\d{1,5})?$/.test(entry),
+    (entry) => /^(\[[0-9a-f:]+\]|[^\s:[\]]+)(:\d{1,5})?$/.test(entry) && URL.parse(`http://${entry}`) !== null,
     'hosts, each as host or host:port',
     'TRUSTED_MAIL_HOSTS=127.0.0.1,mail.internal:143',
   ),
