@@ -121,13 +121,17 @@ function homePage({ subscribers, publicUrl, mail, otherHost }: SandboxWebOptions
         )}
       </ul>
       <h2>What the tool has sent</h2>
-      <p><a href="/outbox">Outbox</a>: notification mails and text messages. Nothing leaves this machine.</p>`,
+      <p><a href="/outbox">Outbox</a>: notification mails and text messages. Nothing leaves this machine.</p>
+      <p>
+        Any address whose domain ends in <code>.example</code>, or at a well-known one such as <code>gmail.com</code>,
+        can be notified. No other domain exists here, nor one that begins with <code>no-such</code>.
+      </p>`,
   );
 }
 
 function howToSignIn(key: string, otherHost: string): Markup {
   if (key === 'yahoo')
-    return html`the address and password of a subscriber whose Yahoo account was made, or any address at
+    return html`the address and password of a subscriber who has pressed “Go to Yahoo Mail”, or any address at
       <code>yahoo.example</code> with the password <code>sandbox</code>.`;
   if (isOauthProvider(key)) return html`any address, with the password <code>sandbox</code>.`;
   return html`any address at <code>mail.example</code>, with the password <code>sandbox</code> and the custom IMAP host

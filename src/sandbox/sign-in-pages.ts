@@ -53,7 +53,7 @@ export function consentPage({ name }: Destination, email: string, permissions: r
               </label>`,
           )}
         </fieldset>
-        <p class="hint">Take a tick away to try what happens when a permission is missing.</p>
+        <p class="hint">Clear a box to see what happens when a permission is missing.</p>
         <div class="actions">
           <button name="action" value="agree">Agree</button>
           <button name="action" value="cancel" class="quiet" formnovalidate>Cancel</button>
