@@ -223,7 +223,10 @@ async function credentialsOf(id: string, { database, safe, log }: RunnerServices
     };
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
-    log.error({ transferId: id, err: error }, 'the credentials of a transfer can not be opened, so it ends');
+    log.error(
+      { transferId: id, err: error },
+      'the credentials of a transfer can not be opened, so it ends: is SECRET_KEY the same in every process?',
+    );
     return { source: null, destination: null };
   }
 }
