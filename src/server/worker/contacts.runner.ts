@@ -43,7 +43,7 @@ export const runContacts: Runner = async (run, services) => {
     : { ...end, status: 'review', failure: SENTENCES.contactsDiffer };
 };
 
-/** What signs in to an address book; access tokens are fetched when they are needed. */
+/** Credentials for an address book; access tokens are fetched when needed. */
 export function credentialsOf(email: string, secret: Secret, { tokens }: RunnerServices): ContactCredentials {
   return secret.kind === 'password'
     ? { email, password: secret.password }

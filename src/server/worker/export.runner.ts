@@ -54,7 +54,7 @@ export const runContactsStaging: Runner = async (run, services) => {
   }
 };
 
-/** The contacts have ended with the archive that holds them. */
+/** The contacts end with the archive that holds them. */
 export const endExportedContacts: Runner = async ({ transfer }, services) => {
   const { finished, contactsSkipped } = await openExport(services.database, transfer.id);
   return finished === null
@@ -62,7 +62,7 @@ export const endExportedContacts: Runner = async ({ transfer }, services) => {
     : { status: 'completed', skipped: contactsSkipped ?? [] };
 };
 
-/** An export has no other mail server. */
+/** An export has no second mail server. */
 function atSource<Done>(work: () => Promise<Done>): Promise<Done> {
   return openedAt('source', work);
 }

@@ -9,18 +9,18 @@ import type { OperationEnd } from '../transfers/operations.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
-/** Pauses between tries; the transfer does not end before forwarding has, so they are few. */
+/** Pauses between tries; few, as the transfer does not end before forwarding does. */
 const PAUSES_MS = [2000, 10_000, 30_000];
-/** For the whole conversation with the server of scripts. */
+/** For the whole conversation with the script server. */
 const WITHIN_MS = 60_000;
 
-/** Deliveries that had begun by the old script have ended after it. */
+/** After this, deliveries that began under the old script have ended. */
 const DELIVERIES_END_WITHIN_MS = 5000;
 
 /**
  * Forwards the old mailbox to the new one once the mail has been copied, and before the mailbox is listed for the last
- * time, so that nothing falls between: what came before the forwarding is copied, what comes after it is forwarded.
- * Whatever becomes of it, the mail goes on.
+ * time, so that nothing is missed: what arrived before the forwarding is copied, what arrives after it is forwarded.
+ * Even if this fails, the mail continues.
  */
 export const runForwarding: Runner = async (run, services) => {
   if (!run.isOpen('emailmigration')) return unset(SENTENCES.forwardingWithoutMail);
@@ -29,7 +29,7 @@ export const runForwarding: Runner = async (run, services) => {
   return end;
 };
 
-/** Before the mailbox is listed for the last time. Not within the step before: what is set up is committed at once. */
+/** Before the mailbox is listed for the last time. A step of its own, because what was set up is committed at once. */
 export async function awaitDeliveries(run: Run, services: RunnerServices): Promise<void> {
   if (!run.transfer.operations.includes('emailforwarding')) return;
   const forwarding = await forwardingOf(services.database, run.transfer.id);
@@ -55,7 +55,7 @@ async function setUp(run: Run, services: RunnerServices): Promise<OperationEnd> 
 async function forward(run: Run, { settings, database }: RunnerServices): Promise<ForwardingOutcome> {
   const { transfer, source } = run;
   const place = sievePlaceOf(settings);
-  // LEGACY_SIEVE_URL was taken away after the order.
+  // LEGACY_SIEVE_URL was removed after the order.
   if (place === null) return { refused: 'redirects' };
   if (source.kind !== 'password') throw new Error('The source has no password, so there is no server of scripts.');
   const deadline = AbortSignal.timeout(WITHIN_MS);

@@ -3,24 +3,24 @@ import type { Log } from '../log.ts';
 import type { Database } from '../store/database.ts';
 import { confirmLease, releaseLease, type HeldLease, type Lease } from '../transfers/lease.ts';
 
-/** A worker whose lease was last confirmed longer ago than this writes to no socket. */
+/** A worker whose lease was last confirmed longer ago than this writes to no socket any more. */
 const LEASE_MS = 15_000;
-/** How far clocks and the database's answer may be off. */
+/** Tolerance for clocks and for the delay of the database's answer. */
 const MARGIN_MS = 3000;
 const CONFIRM_EVERY_MS = 1500;
-/** How long, after its owner has asked for a stop, a worker has to settle what is under way. */
+/** How long a worker has to settle what is under way after the owner has asked for a stop. */
 const SETTLED_WITHIN_MS = 2000;
 /**
- * How long after the end of a lease all that was written under it has arrived or failed: a proxy or a kernel may still
- * hold some.
+ * How long after the end of a lease everything written under it has arrived or failed: a proxy or a kernel may still hold
+ * some of it.
  */
 const LONGEST_APPEND_MS = 15_000;
 /** How long after a confirmation nobody else may take the transfer. */
 export const TAKEN_FOR_SECONDS = (LEASE_MS + LONGEST_APPEND_MS) / 1000;
-/** Whoever is at work has confirmed a lease within this time, even one that has run out. */
+/** A live worker confirms its lease within this time, even one that has expired. */
 export const CONFIRMED_WITHIN_MS = 2 * CONFIRM_EVERY_MS;
 
-/** A lease whose worker is told when it is to stop. */
+/** A lease that also tells its worker when to stop. */
 export type WorkersLease = HeldLease &
   AsyncDisposable & {
     /** Aborts once the owner has asked for a stop, or another worker has the transfer. */
@@ -30,9 +30,9 @@ export type WorkersLease = HeldLease &
   };
 
 /**
- * Confirms the lease that `takeTransfer` gave, until it is disposed of; then the next worker may take the transfer at
- * once.
- * @param taken when that was asked for, by the clock's `elapsed`
+ * Keeps confirming the lease that `takeTransfer` gave, until it is disposed of; then the next worker may take the transfer
+ * at once.
+ * @param taken when it was requested, by the clock's `elapsed`
  */
 export function holdLease(
   database: Database,
@@ -73,8 +73,8 @@ export function holdLease(
   };
   next();
   /**
-   * Tries to give the lease back also when the database is away for a moment: else it would keep everybody from the
-   * transfer until it has run out.
+   * Tries to return the lease even if the database is away for a moment: otherwise it would keep everybody from the
+   * transfer until it expires.
    */
   const release = async (): Promise<void> => {
     try {
@@ -83,7 +83,7 @@ export function holdLease(
       log.warn({ err: error, transferId: lease.transferId }, 'the lease of a transfer could not be released');
       if (clock.elapsed() - confirmed >= TAKEN_FOR_SECONDS * 1000) return;
       clock.after(CONFIRM_EVERY_MS, () => {
-        // With the process its database is let go of, and nobody could be told any more.
+        // The process is about to close its database, and could not return it any more.
         if (!processEnds.aborted) void release();
       });
     }

@@ -23,13 +23,13 @@ import { awaitDeliveries } from './forwarding.runner.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
-/** Copies the mail that is there, before forwarding begins. */
+/** Copies the existing mail, before forwarding begins. */
 export const copyMail: Runner = async (run, services) => {
   await copyWhatIsThere(await copyOf(run, services));
   return null;
 };
 
-/** Copies what is not copied yet, and compares both sides. */
+/** Copies what has not been copied yet, and compares both sides. */
 export const finishMail: Runner = async (run, services) => {
   await awaitDeliveries(run, services);
   const copy = await copyOf(run, services);
@@ -81,7 +81,7 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
 type SideRun = Pick<Run, 'transfer' | 'destination' | 'signal' | 'lease'> & { readonly source: Secret | null };
 
 /**
- * How one of the accounts of a run is reached; each connection asks the lease before it writes.
+ * How to reach one of the accounts of a run; each connection checks the lease before it writes.
  * @throws {MailError} when its server can't be found
  */
 export async function openMailSide(role: Role, run: SideRun, services: RunnerServices): Promise<CopyDestination> {
@@ -151,7 +151,7 @@ function credentialsOf(secret: Secret, { tokens }: RunnerServices): Credentials 
   return { kind: 'token', accessToken: (options) => tokens.accessToken(secret.tokenId, options) };
 }
 
-/** Notes on a fault which of the two accounts has it. */
+/** Marks a fault with the account that it concerns. */
 export async function openedAt<Opened>(role: Role, open: () => Promise<Opened>): Promise<Opened> {
   try {
     return await open();

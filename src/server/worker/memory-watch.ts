@@ -3,14 +3,14 @@ import type { Log } from '../log.ts';
 import type { Database } from '../store/database.ts';
 import { noteShortage, noteSurvival } from '../transfers/deaths.ts';
 
-/** Two deaths may be chance; a third is not risked. */
+/** One death may be chance; after the second, a third is not risked. */
 export const DEATHS_AT_MOST = 2;
 const LOOK_EVERY_MS = 250;
-/** From this share of the allowed memory on, a death is put down to a lack of memory. */
+/** From this share of the allowed memory on, a death is attributed to lack of memory. */
 const SHORT_FROM = 0.75;
 
 export type MemoryWatch = Disposable & {
-  /** Watches while a transfer is worked on, until the answer is disposed of. */
+  /** Watches while a transfer is worked on, until the returned value is disposed of. */
   during(transferId: string): AsyncDisposable;
 };
 
@@ -21,7 +21,7 @@ type Services = {
   readonly memoryUsed?: () => number;
 };
 
-/** Notes which transfers run while memory is short, so that one that kills its worker is known when it is taken again. */
+/** Records which transfers run while memory is short, to recognise one that has killed its worker when it is taken again. */
 export function watchMemory({ database, log, memoryUsed = shareUsed }: Services): MemoryWatch {
   const running = new Set<string>();
   const noted = new Set<string>();
@@ -52,11 +52,11 @@ export function watchMemory({ database, log, memoryUsed = shareUsed }: Services)
 function shareUsed(): number {
   const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
   const allowed = process.constrainedMemory();
-  // Without a limit the figure is that of the machine, or larger than any machine.
+  // Without a limit, the value is the machine's memory, or larger than any machine's.
   return Math.max(used / limit, allowed > 0 ? residentSize() / allowed : 0);
 }
 
-/** In octets; 0 where the system does not say it: it is read from a file, and no more of them may be open. */
+/** In octets; 0 if the system does not tell: the value is in a file, and the process may have no file descriptors left. */
 function residentSize(): number {
   try {
     return process.memoryUsage.rss();

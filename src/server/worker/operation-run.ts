@@ -21,7 +21,7 @@ type TransferRun = {
   readonly lease: HeldLease;
   /** Its operations that have not ended. */
   readonly open: Set<Operation>;
-  /** Those of them that wait for their owner. */
+  /** Those among them that wait for their owner. */
   readonly resting: Map<Operation, AtRest>;
   readonly source: Secret | null;
   readonly destination: Secret | null;
@@ -44,7 +44,7 @@ export async function performStep(
   return (await runs.of(step.of)).perform(step);
 }
 
-/** The runs of a transfer's operations, each begun when its first step is. */
+/** The runs of a transfer's operations, each created with its first step. */
 export function operationRuns(
   transferRun: TransferRun,
   services: RunnerServices & { readonly queue: JobQueue },
@@ -76,7 +76,7 @@ async function beginOperation(
   const progress = followProgress(database, log, lease, operation);
   const pace = openPace(() => services.clock.elapsed());
   const onProgress = (counts: Omit<Counts, 'left'> & Partial<Work>) => {
-    // What was refused counts as done, and may be stored by a later run.
+    // What was refused counts as done, though a later run may store it.
     movedNow ||= counts.done > done || counts.bytes > bytes;
     hasMoved ||= movedNow;
     const { moved, left: open, ...plain } = counts;
@@ -90,7 +90,7 @@ async function beginOperation(
   };
   const restFor = async (why: AtRest): Promise<Rest> => {
     await progress.flush();
-    // First, so that the letter can tell of it. An address book that lets nobody in keeps no mail back.
+    // First, so that the letter can mention it. An address book that lets nobody in must not hold up the mail.
     if (isRefusal(why.reason) && operation === 'emailmigration') await switchDailyOff(services, transferId, 'sign_in');
     await putToRest(services, lease, operation, why, services.clock.now());
     resting.set(operation, why);
@@ -161,7 +161,7 @@ async function beginOperation(
   };
 }
 
-/** Why an operation ends that has nothing to sign in with. What comes after the mail has ended with it. */
+/** Why an operation without credentials ends. What follows the mail has ended with it. */
 function withoutSource({ destinationProvider }: Transfer, operation: Operation, open: ReadonlySet<Operation>): string {
   if (open.has('emailmigration')) return SENTENCES.unexpected;
   if (operation === 'emailforwarding') return SENTENCES.forwardingWithoutMail;

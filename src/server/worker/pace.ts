@@ -1,11 +1,11 @@
-/** What a message costs besides its octets, in octets. */
+/** The fixed cost of a message, expressed in octets. */
 const OCTETS_A_MESSAGE = 16_000;
-/** Before this share of a run is done its pace says too little. */
+/** Below this share of a run, its pace says too little. */
 const SAID_FROM = 0.1;
-/** Before so many seconds it says too little as well. */
+/** So does a shorter time than this, in seconds. */
 const SAID_AFTER_SECONDS = 5;
 
-/** How far a run is, in messages and octets: what it has moved itself, and what is left, `null` when that is not known yet. */
+/** A run's progress in messages and octets: what it has moved itself, and what is left; `null` while that is unknown. */
 export type Work = {
   readonly moved: { readonly messages: number; readonly octets: number };
   readonly left: { readonly messages: number; readonly octets: number } | null;
@@ -16,15 +16,15 @@ function costOf({ messages, octets }: Work['moved']): number {
 }
 
 /**
- * Tells from the pace of a run when it is likely to be done.
+ * Estimates from the pace of a run when it will be done.
  * @param elapsed milliseconds since some moment
  */
 export function openPace(elapsed: () => number): { secondsLeft: (work: Work) => number | undefined } {
   let begun = elapsed();
   return {
-    /** `undefined` while it can't be said. */
+    /** `undefined` while there is no estimate. */
     secondsLeft: ({ moved, left }) => {
-      // Listing comes first, and says nothing of the pace.
+      // Listing comes first, and says nothing about the pace.
       if (moved.messages === 0) begun = elapsed();
       if (left === null || moved.messages === 0) return undefined;
       const [done, open] = [costOf(moved), costOf(left)];

@@ -10,7 +10,7 @@ export type StepName =
   | 'write archive'
   | 'end contacts';
 
-/** What is done for an operation (`of`), once the steps before it are done, while the operations of `during` are open. */
+/** A step of an operation (`of`), done after the steps before it, while the operations in `during` are open. */
 export type Step = {
   readonly name: StepName;
   readonly of: Operation;
@@ -19,8 +19,8 @@ export type Step = {
 };
 
 /**
- * Contacts beside mail. With forwarding, the mail that is there is copied first; then the old mailbox forwards what comes;
- * then what came in between is copied, and both sides are compared.
+ * Contacts beside mail. With forwarding, the existing mail is copied first; then the old mailbox forwards what arrives;
+ * then what arrived in between is copied, and both sides are compared.
  */
 const MOVE: readonly Step[] = [
   { name: 'copy contacts', of: 'contactsmigration', during: ['contactsmigration'], after: [] },
@@ -29,7 +29,7 @@ const MOVE: readonly Step[] = [
   { name: 'finish mail', of: 'emailmigration', during: ['emailmigration'], after: ['set up forwarding'] },
 ];
 
-/** One archive holds both. Contacts that can't be read don't keep the mail back; contacts without mail are no archive. */
+/** One archive holds both. Unreadable contacts don't hold up the mail; contacts without mail make no archive. */
 const EXPORT: readonly Step[] = [
   { name: 'stage contacts', of: 'contactsmigration', during: ['contactsmigration'], after: [] },
   { name: 'stage mail', of: 'emailmigration', during: ['emailmigration'], after: [] },
@@ -47,12 +47,12 @@ export function planOf({ destinationProvider }: { readonly destinationProvider: 
   return destinationProvider === 'file_export' ? EXPORT : MOVE;
 }
 
-/** Seconds until a step is to be tried again, `Infinity` for when its owner has put something right, `null` when it is done. */
+/** Seconds until a step is tried again; `Infinity`: when its owner has put something right; `null`: it is done. */
 export type Rest = number | null;
 
 /**
- * Follows a plan: takes each step as soon as those before it are done. A step that rests holds up only the steps after
- * it; all others are taken before this ends.
+ * Follows a plan: does each step as soon as those before it are done. A resting step holds up only the steps after it;
+ * all others are done before this returns.
  * @returns the shortest rest
  */
 export async function followPlan(steps: readonly Step[], perform: (step: Step) => Promise<Rest>): Promise<Rest> {

@@ -6,7 +6,7 @@ import { noteProgress, type Counts } from '../transfers/operations.ts';
 
 const WRITE_EVERY_MS = 300;
 
-/** Writes the newest counts of an operation now and then, and the last ones when it is disposed of. */
+/** Writes the latest counts of an operation periodically, and the last ones when it is disposed of. */
 export function followProgress(
   database: Database,
   log: Log,

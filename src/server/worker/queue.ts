@@ -9,36 +9,36 @@ import { type Database, madeByNewer, type Sql, startFault } from '../store/datab
 import { releaseAllLeases } from '../transfers/lease.ts';
 
 const TRANSFERS = 'transfers';
-/** `failures`: how often in a row it has broken off outside of a step, where its own faults are waited for; `fault`: the last. */
+/** `failures`: consecutive failures outside of a step (within steps, faults are waited for); `fault`: the last one. */
 type TransferJob = { readonly transferId: string; readonly failures?: number; readonly fault?: string };
 
-/** A worker that has given no sign of life for this long has died; another one takes its job. */
+/** A worker without a sign of life for this long counts as dead; another one takes its job. */
 const HEARTBEAT_SECONDS = 10;
 const SUPERVISE_SECONDS = 5;
-/** pg-boss lets no job run longer; a transfer that does is given back and taken again. */
+/** pg-boss lets no job run longer; a transfer that takes longer is given back and taken again. */
 const JOB_SECONDS = 24 * 3600 - 60;
 const RETRY_SECONDS = 1;
 /**
- * The first pause, doubling, before a job that broke off outside of a step is tried again, for as long as an operator
- * takes to mend it.
+ * The first pause, doubling each time, before a job that failed outside of a step is tried again, for as long as it takes
+ * an operator to fix the cause.
  */
 const FIRST_AGAIN_SECONDS = 1;
 const LAST_AGAIN_SECONDS = 1800;
-/** Deaths of workers are no fault of a transfer. What is counted against it is in `operations.idle_runs`. */
+/** A worker's death is not the transfer's fault. What counts against it is in `operations.idle_runs`. */
 const RETRIES = 100_000;
 const KEPT_SECONDS = 3600;
 const STOP_WITHIN_MS = 30_000;
 const LOOK_FOR_TRANSFERS_SECONDS = 0.5;
 /**
- * Transfers that another worker seems to have go before those that only wait: otherwise a dead worker's transfers would
- * wait behind all orders.
+ * Transfers that another worker seems to have go before waiting ones: otherwise a dead worker's transfers would wait
+ * behind all orders.
  */
 const HELD_PRIORITY = 1;
 /** As much later is as good; so far this machine's clock and the database's may be apart. */
 const SOON_MS = 60_000;
 
 const WORKED_ON = `select id from pgboss.job where name = '${TRANSFERS}' and state = 'active'`;
-/** What is taken from each other as sets takes no longer by what PostgreSQL believes of the tables: 10,000 took 19 s. */
+/** A set difference, whose speed does not depend on PostgreSQL's statistics: with stale ones, 10,000 rows took 19 s. */
 const WITHOUT_JOB = `select id from transfers join
   (select id from transfers where finished is null except select singleton_key from pgboss.job
     where name = '${TRANSFERS}' and state in ('created', 'retry', 'active')) as idle using (id)
@@ -47,19 +47,19 @@ const SENT_TOGETHER = 1000;
 
 const TAKE_BACKS = 'take-backs';
 const NOTIFICATIONS = 'notifications';
-/** Longer than a slow mail server takes for a letter: nobody else sends it meanwhile. After a crash it comes back then. */
+/** Longer than a slow mail server takes for a letter, so nobody sends it twice; after a crash, it is due again then. */
 const SENT_WITHIN_SECONDS = 600;
-/** The first pause, doubling, before a notification that could not be sent is tried again, for about a day. */
+/** The first pause, doubling each time, before an unsent notification is tried again, for about a day. */
 const FIRST_TELL_AGAIN_SECONDS = 30;
 const LAST_TELL_AGAIN_SECONDS = 3600;
 const TELL_TRIES = 30;
 /** How long a notification is remembered as sent. */
 const TOLD_SECONDS = 90 * 24 * 3600;
 const LOOK_FOR_NOTIFICATIONS_SECONDS = 2;
-/** Within this time errors of the queue with the same code are logged once. */
+/** Errors of the queue with the same code are logged once within this time. */
 const TOLD_AGAIN_MS = 60_000;
 
-/** pg-boss keeps an error with its job, for months: what a server said, in which an address may stand, is left out. */
+/** pg-boss keeps an error with its job for months, so what a server said, which may contain an address, is left out. */
 class JobFailed extends Error {
   override name = 'JobFailed';
   readonly code: string | null;
@@ -72,30 +72,30 @@ class JobFailed extends Error {
 
 type Within = { readonly sql?: Sql };
 
-/** The queue of transfers and of what is told about them, on the product's own database. */
+/** The queue of transfers and of notifications about them, in the product's own database. */
 export type JobQueue = AsyncDisposable & {
-  /** Puts a transfer in the queue, within a transaction if one is given. */
+  /** Queues a transfer, within a transaction if one is given. */
   send(transferId: string, options?: Within & { readonly afterSeconds?: number }): Promise<void>;
   /**
-   * Puts a transfer that another worker has in the queue for later, before those that only wait, unless it is there for
-   * about the same time.
+   * Queues a transfer that another worker has for later, before waiting ones, unless it is queued for about the same
+   * time already.
    */
   sendUnlessWaiting(transferId: string, afterSeconds: number): Promise<void>;
   /**
-   * Has the subscriber or support told, if the given transaction commits: each kind of news, or occurrence of it, once
-   * for a transfer.
+   * Has the subscriber or support notified if the given transaction commits: of each kind of news, or each occurrence of
+   * it, once per transfer.
    */
   announce(
     transferId: string,
     kind: NotificationJob['kind'],
     options?: Within & { readonly occurrence?: string },
   ): Promise<void>;
-  /** Has the copy of a transfer that has ended taken back, within a transaction if one is given. */
+  /** Queues the take-back of a transfer that has ended, within a transaction if one is given. */
   sendTakeBack(transferId: string, options?: Within & { readonly afterSeconds?: number }): Promise<void>;
   workOnTakeBacks(run: (transferId: string, signal: AbortSignal) => Promise<void>): Promise<AsyncDisposable>;
   /**
-   * Puts every unfinished transfer back that nobody works on. With the embedded database that is all of them:
-   * no other process can hold one. To be called before this process works on any.
+   * Queues every unfinished transfer that nobody works on. With the embedded database that is all of them, as no other
+   * process can hold one. To be called before this process works on any.
    */
   resume(): Promise<void>;
   /** Takes transfers until it is disposed of, which waits for those under way. */
@@ -103,7 +103,7 @@ export type JobQueue = AsyncDisposable & {
     atOnce: number,
     run: (transferId: string, signal: AbortSignal) => Promise<void>,
   ): Promise<AsyncDisposable>;
-  /** Takes notifications, one at a time; one whose `tell` throws is given back, to be tried later. */
+  /** Takes notifications, one at a time; if `tell` throws, the notification is tried again later. */
   workOnNotifications(tell: Notifier['tell']): Promise<AsyncDisposable>;
 };
 
@@ -142,10 +142,10 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     retentionSeconds: TOLD_SECONDS,
     deleteAfterSeconds: TOLD_SECONDS,
   });
-  // What pg-boss keeps of a queue is read on its first use: within a transaction on PGlite that would wait for itself.
+  // pg-boss reads a queue's settings on first use, which within a transaction on PGlite would wait for itself.
   for (const queue of [TRANSFERS, TAKE_BACKS, NOTIFICATIONS]) await boss.findJobs(queue, { key: '' });
   /**
-   * For each queue, the IDs of its takers in this process: they are notified of this process's own orders and need not
+   * For each queue, the IDs of its workers in this process, which are notified of this process's own orders and need not
    * find them by polling.
    */
   const takers = new Map<string, string[]>();
@@ -170,7 +170,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     if (afterSeconds === undefined) void (sql?.committed ?? Promise.resolve()).then(() => wake(queue));
   };
   const send: JobQueue['send'] = (transferId, options) => sendTo(TRANSFERS, transferId, options);
-  /** Its operator is told when it begins to break off, or does so otherwise than before. */
+  /** The operator is told when it begins to fail, or fails in another way than before. */
   const putOff = async (queue: string, { transferId, failures = 0, fault: before }: TransferJob, error: unknown) => {
     const fault = `${error instanceof Error ? error.name : typeof error} ${new JobFailed(error).code}`;
     if (fault !== before)
@@ -191,7 +191,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
       const taker = await boss.work<TransferJob>(queue, options, async (jobs) => {
         for (const { data, signal } of jobs) {
           const begun = performance.now();
-          // What went on for long has not failed in a row.
+          // After a long run, failures no longer count as in a row.
           const failed = () =>
             performance.now() - begun > LAST_AGAIN_SECONDS * 1000 ? { transferId: data.transferId } : data;
           await handled(
@@ -199,7 +199,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
             (error) => putOff(queue, failed(), error),
           );
         }
-        // Many mailboxes take less time than lies between two looks.
+        // Many mailboxes take less time than the polling interval.
         boss.notifyWorker(taker);
       });
       return taker;
@@ -228,7 +228,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     },
     resume: async () => {
       if (database.kind === 'pglite') await releaseAllLeases(database);
-      // A town's worth may wait, and visitors wait for this: they are not looked for one by one.
+      // There may be very many, and visitors wait for this, so they are not looked up one by one.
       const worked = database.kind === 'pglite' ? await database.query<{ id: string }>(WORKED_ON) : [];
       if (worked.length > 0)
         await boss.fail(
@@ -250,7 +250,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
         NOTIFICATIONS,
         { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS },
         async (jobs) => {
-          // Who tells says himself that he could not.
+          // Whoever sends it has logged the failure.
           for (const { data, retryCount } of jobs) await handled(() => tell(data, retryCount >= TELL_TRIES));
         },
       );
@@ -260,7 +260,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
   };
 }
 
-/** A database that is away makes each look at the queue an error, ten a second. @param now milliseconds since the epoch */
+/** While the database is away, each poll of the queue is an error, ten a second. @param now milliseconds since the epoch */
 export function toldNowAndThen(log: Log, now: () => number): (error: unknown) => void {
   const told = new Map<string | null, { at: number; since: number }>();
   return (thrown) => {
@@ -283,19 +283,19 @@ export function toldNowAndThen(log: Log, now: () => number): (error: unknown) =>
   };
 }
 
-/** Of its connections nobody knows but pg-boss. */
+/** Only pg-boss knows of its connections. */
 function remedyOf(error: unknown): { readonly remedy?: string } {
   const fault = faultOf(error);
   return fault instanceof DatabaseUnavailable ? { remedy: fault.remedy } : {};
 }
 
-/** Where pg-boss looks after its queues it copies an error into an object, which says of itself what it was. */
+/** During its maintenance, pg-boss copies an error into a plain object, which keeps only its name. */
 function asError(thrown: unknown): unknown {
   if (thrown instanceof Error || typeof thrown !== 'object' || thrown === null || !('stack' in thrown)) return thrown;
   return Object.assign(new Error(), thrown);
 }
 
-/** @param settle does in place of a failure what is to be done, unless the worker only stops. @throws {JobFailed} */
+/** @param settle handles a failure, unless the worker is just stopping. @throws {JobFailed} */
 async function handled(run: () => Promise<void>, settle?: (error: unknown) => Promise<void>): Promise<void> {
   try {
     await run();
@@ -316,7 +316,7 @@ function within(sql: Sql | undefined): Pick<SendOptions, 'db'> {
   return { db: { executeSql: async (text: string, values?: unknown[]) => ({ rows: await sql.query(text, values) }) } };
 }
 
-/** The same job again has the same ID (a UUID of version 8, RFC 9562), and pg-boss keeps the first. */
+/** The same job always gets the same ID (a UUID of version 8, RFC 9562), and pg-boss keeps the first one. */
 function onceIdOf(job: NotificationJob): string {
   const digest = createHash('sha256').update(keyOf(job)).digest('hex');
   return [

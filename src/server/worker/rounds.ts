@@ -20,7 +20,7 @@ type Services = {
   readonly log: Log;
 };
 
-/** Looks now and then for owners who are to be asked again, and for what is due once a day, until it is disposed of. */
+/** Looks regularly for owners to remind, and for daily runs that are due, until it is disposed of. */
 export function startRounds(services: Services): AsyncDisposable {
   const { clock, log } = services;
   let round: Promise<unknown> = Promise.resolve();

@@ -22,7 +22,7 @@ import type { Secret } from '../transfers/credentials.ts';
 /** Waits; ends early, without an error, when the signal aborts. */
 export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
-/** What runs need of the program's start. The clock, the waits and the steps can be a test's. */
+/** What runs need from the program. A test can replace the clock, the waits and the steps. */
 export type RunnerServices = {
   readonly database: Database;
   readonly vault: Vault;
@@ -31,22 +31,22 @@ export type RunnerServices = {
   readonly log: Log;
   readonly tokens: Pick<Tokens, 'accessToken' | 'forget' | 'keep' | 'hold' | 'unhold'>;
   readonly discover: Discover;
-  /** Asked for the hosts that a visitor named. */
+  /** Used for hosts that a visitor named. */
   readonly resolver: Resolver;
   readonly exports: ExportStore;
   readonly onUncheckedCertificate: UncheckedCertificates;
-  /** Aborts when the worker is to end, and with it the process. */
+  /** Aborts when the worker, and with it the process, is to end. */
   readonly processEnds: AbortSignal;
   readonly pause: Pause;
   readonly clock: Clock;
-  /** What mail servers have asked for, whatever asks them. */
+  /** The pauses that mail servers have asked for, shared by all runs. */
   readonly holds: Holds;
   readonly times: MailTimes;
   readonly onStep: StepListener;
   readonly onTakeBackStep: (step: TakeBackStep) => void | Promise<void>;
 };
 
-/** One run of one step of an operation: from wherever the last one left it. */
+/** One run of one step of an operation, continuing where the last one stopped. */
 export type Run = {
   readonly transfer: Transfer;
   readonly operation: Operation;
@@ -55,19 +55,19 @@ export type Run = {
   /** `null` for an export. */
   readonly destination: Secret | null;
   readonly signal: AbortSignal;
-  /** With the octets, where they are known, it is told when it is likely to be done. */
+  /** With the octets, if they are known, the remaining time is estimated. */
   readonly onProgress: (counts: Omit<Counts, 'left'> & Partial<Work>) => void;
   /** Runs in a row that have moved nothing, this one included. */
   readonly idleRuns: number;
   /** How often the operation has waited for what was refused. */
   readonly refusalWaits: number;
-  /** Whether an operation of the transfer has not ended. */
+  /** Whether an operation of the transfer is still open. */
   readonly isOpen: (operation: Operation) => boolean;
 };
 
 /**
- * Does a step. Answers how its operation ended, or `null` when a later step goes on with it. Throws what stopped it:
+ * Does a step. Returns how its operation ended, or `null` if a later step continues it. Throws what stopped it:
  * `MailError`, `ContactStoreError`, `ConsentError`, `TokenUnavailable`, `ExportPaused`, `Stopped`, `LeaseLost`; the worker
- * decides whether it is tried again.
+ * decides whether to try again.
  */
 export type Runner = (run: Run, services: RunnerServices) => Promise<OperationEnd | null>;

@@ -91,7 +91,7 @@ export const SENTENCES = {
       ...leftOut(mailboxesLeft),
       NOTHING_DELETED,
     ].join(' '),
-  /** `skipped`: messages that were left out one by one; how many is told beside this. */
+  /** `skipped`: messages that were left out individually; their number is shown beside this. */
   incomplete: ({ unlisted, mailboxesLeft, skipped }: Record<'unlisted' | 'mailboxesLeft' | 'skipped', number>) =>
     [
       ...leftOut(mailboxesLeft),

@@ -18,7 +18,7 @@ const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 300;
 const LOOK_AGAIN_SECONDS = 5;
 
-/** Takes back what a transfer that has ended has copied, from wherever an earlier run left it. */
+/** Takes back what an ended transfer has copied, continuing where an earlier run stopped. */
 export async function runTakeBack(
   id: string,
   signal: AbortSignal,
@@ -71,7 +71,7 @@ function notTaken(after: TakenBack | null): string {
   return after === null || after.removed === 0 ? SENTENCES.takenBackNot : SENTENCES.takenBackNoMore;
 }
 
-/** What is said of messages that are there still, or may be. */
+/** What is reported of messages that are still there, or may be. */
 function failureOf(after: TakenBack | null): string | null {
   if (after === null || (after.left === 0 && after.unsure === 0)) return null;
   return SENTENCES.takenBackLeft(after);

@@ -15,23 +15,23 @@ import { SENTENCES } from './sentences.ts';
 /** Runs in a row that moved nothing, with pauses of up to five minutes: about two hours. */
 const IDLE_RUNS = 28;
 /**
- * A mail server may be out of reach for a night or a weekend: this many runs, most of them half an hour apart, take
- * three days.
+ * A mail server may be unreachable for a night or a weekend: this many runs, most of them half an hour apart, take three
+ * days.
  */
 const AWAY_RUNS = IDLE_RUNS + 144;
-/** Runs in a row that moved nothing because a server says no more than NO, with pauses: some four minutes. */
+/** Runs in a row that moved nothing because a server says nothing but NO, with pauses: about four minutes. */
 const REFUSED_RUNS = 8;
-/** How often a sign-in is tried that has worked before: it may be refused for a moment. */
+/** How often to try a sign-in that has worked before, as it may be refused for a moment. */
 const SIGN_IN_TRIES = 3;
 const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 300;
 const LONGEST_AWAY_PAUSE_SECONDS = 1800;
 const LONGEST_BUSY_PAUSE_SECONDS = 3600;
 
-/** What becomes of an operation after an error stopped it. `pass on`: it is not for this worker to judge. */
+/** What happens to an operation after an error stopped it. `pass on`: this worker is not the one to judge. */
 export type Verdict =
   | { readonly kind: 'end'; readonly end: OperationEnd }
-  /** It goes on when its owner has put something right. `credentials`: a password, or a consent at the provider. */
+  /** It continues once its owner has put something right. `credentials`: a password, or consent at the provider. */
   | {
       readonly kind: 'attention';
       readonly side: 'source' | 'destination';
@@ -43,7 +43,7 @@ export type Verdict =
 
 /**
  * @param idleRuns how many runs in a row have moved nothing, this one included
- * @param hasMoved whether the operation has moved anything ever
+ * @param hasMoved whether the operation has ever moved anything
  * @param now milliseconds since the epoch
  */
 export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, now: number): Verdict {
@@ -57,7 +57,7 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
   );
 }
 
-/** The operator makes room on the disk, and the database comes back: both are waited for, however long it takes. */
+/** The operator will make room on the disk, and the database will come back, so both are waited for indefinitely. */
 function ourOwnTrouble(error: unknown, idleRuns: number): Verdict | null {
   if (error instanceof ExportPaused)
     return { kind: 'later', seconds: LONGEST_PAUSE_SECONDS, waiting: { reason: 'disk' } };
@@ -73,7 +73,7 @@ function limitReached(error: unknown, now: number): Verdict | null {
   return { kind: 'later', seconds, waiting: { reason: 'provider_limit', until } };
 }
 
-/** For what may pass by itself. */
+/** For faults that may pass by themselves. */
 function laterOrNever(error: unknown, idleRuns: number, now: number): Verdict {
   const { runs, longestPause } = patienceWith(error, idleRuns);
   if (idleRuns >= runs) return ending(sentenceAfterAll(error));
@@ -82,16 +82,16 @@ function laterOrNever(error: unknown, idleRuns: number, now: number): Verdict {
   return { kind: 'later', seconds, ...(waiting === null ? {} : { waiting }) };
 }
 
-/** How many runs in a row may move nothing, and to how many seconds the pauses between them grow. */
+/** How many runs in a row may move nothing, and the longest pause between them in seconds. */
 function patienceWith(error: unknown, idleRuns: number): { readonly runs: number; readonly longestPause: number } {
-  // A server that asks for a pause will let us go on, however often it asks.
+  // A server that asks for a pause will let us continue, however often it asks.
   if (isBusy(error)) return { runs: Infinity, longestPause: LONGEST_BUSY_PAUSE_SECONDS };
   const isAway = error instanceof MailError && (error.fault === 'unreachable' || error.fault === 'certificate');
   if (isAway && idleRuns >= IDLE_RUNS) return { runs: AWAY_RUNS, longestPause: LONGEST_AWAY_PAUSE_SECONDS };
   return { runs: IDLE_RUNS, longestPause: LONGEST_PAUSE_SECONDS };
 }
 
-/** A pause that was asked for is kept to the second, unless each run counts: short ones would soon use up the tries. */
+/** A requested pause is kept exactly, unless every run counts: short pauses would soon use up the tries. */
 function secondsBeforeNext(error: unknown, pause: number): number {
   const asked = error instanceof MailError || error instanceof ContactStoreError ? error.pause : undefined;
   if (asked === undefined) return pause;
@@ -102,7 +102,7 @@ function isBusy(error: unknown): boolean {
   return error instanceof MailError && error.fault === 'busy';
 }
 
-/** What the owner is told of the pause; nothing where no other server is its cause. */
+/** What the owner is told about the pause; nothing if no other server causes it. */
 function waitingFor(error: unknown, until: number): Waiting | null {
   if (error instanceof MailError) {
     const reason = isBusy(error) || isBareRefusal(error) ? 'busy' : 'unreachable';
@@ -120,7 +120,7 @@ function pauseAfter(idleRuns: number, longest: number): number {
   return Math.min(longest, FIRST_PAUSE_SECONDS * 2 ** (Math.min(Math.max(1, idleRuns), IDLE_RUNS) - 1));
 }
 
-/** For what its owner can mend. */
+/** For faults that the owner can put right. */
 function attentionOn(error: unknown, idleRuns: number, hasMoved: boolean): Verdict | null {
   if (error instanceof ConsentError) return refusedSignIn('destination');
   if (error instanceof ContactStoreError) {
@@ -159,7 +159,7 @@ function ending(failure: string): Verdict {
   return { kind: 'end', end: { status: 'review', failure } };
 }
 
-/** An address book's refusal that no later run would change. */
+/** A refusal by an address book that no later run would change. */
 function finalRefusal(error: unknown): Verdict | null {
   if (!(error instanceof ContactStoreError)) return null;
   switch (error.fault) {
@@ -173,7 +173,7 @@ function finalRefusal(error: unknown): Verdict | null {
   }
 }
 
-/** For what did not pass after all. */
+/** For faults that did not pass after all. */
 function sentenceAfterAll(error: unknown): string {
   if (error instanceof MailError) {
     if (error.fault === 'certificate') return SENTENCES.certificate;

@@ -27,12 +27,12 @@ import { DEATHS_AT_MOST, watchMemory, type MemoryWatch } from './memory-watch.ts
 import { runTakeBack } from './take-back-run.ts';
 import { startRounds } from './rounds.ts';
 
-/** When to look again at a transfer that another worker has. */
+/** How soon to look again at a transfer that another worker has. */
 const LOOK_AGAIN_SECONDS = 5;
-/** A reminder may come late, and what is at rest ends a little after its time. */
+/** Reminders, and the ends of resting transfers, may be late by this much. */
 const KEPT_AFTER_MS = 24 * 3_600_000;
 
-/** What a test may give. */
+/** What a test may replace. */
 type Given = 'pause' | 'clock' | 'times' | 'onStep' | 'onTakeBackStep' | 'resolver';
 
 export type WorkerServices = Omit<RunnerServices, Given | 'holds' | 'processEnds'> &
@@ -42,8 +42,8 @@ export type WorkerServices = Omit<RunnerServices, Given | 'holds' | 'processEnds
   };
 
 /**
- * Works on queued transfers and sends notifications until it is disposed of: then the messages under way are finished,
- * and what is left goes back to the queue.
+ * Works on queued transfers and sends notifications until it is disposed of; then it finishes the messages under way and
+ * returns the rest to the queue.
  */
 export async function startWorker(given: WorkerServices): Promise<AsyncDisposable> {
   const stop = new AbortController();
@@ -102,7 +102,7 @@ async function runTransfer(
   }
   if (taken === null) return;
   if (!('lease' in taken)) {
-    // Whoever has it may be done with it sooner.
+    // The other worker may be done with it sooner.
     const seconds = 'heldForSeconds' in taken ? taken.heldForSeconds : 0;
     await queue.sendUnlessWaiting(id, Math.min(seconds + 1, LOOK_AGAIN_SECONDS));
     return;
@@ -110,7 +110,7 @@ async function runTransfer(
   const { transfer } = taken;
   await using lease = holdLease(database, taken.lease, asked, services);
   const open = new Set(await openOperations(database, id));
-  // Else it came too late.
+  // Otherwise the request came too late.
   if (taken.stopAsked && open.size > 0) {
     await endAsked(lease, services);
     return;
@@ -132,7 +132,7 @@ async function runTransfer(
     if (lease.why() === 'stop') await endAsked(lease, services);
     else {
       log.warn({ transferId: id, epoch: lease.epoch }, 'another worker has taken the transfer over');
-      // It may have the very job that ends with this run, where the database has forgotten who took it.
+      // If the database has forgotten who took it, this may be the very job that ends with this run.
       await queue.sendUnlessWaiting(id, LOOK_AGAIN_SECONDS);
     }
     return;
@@ -154,7 +154,7 @@ async function runTransfer(
   const endsDaily = await database.transaction(async (sql) => {
     const { allCompleted, wasPutRight, isUnordered } = await endTransfer(sql, lease);
     const fails = transfer.byItself === true && (await countDailyRun(sql, id, allCompleted));
-    // Of a run that nobody ordered its owner hears only what needs them.
+    // Nobody ordered this run, so its owner hears only what they have to act on.
     if (!isUnordered || wasPutRight || fails)
       await queue.announce(id, allCompleted ? 'finished' : 'attention', { sql });
     if (!allCompleted) await queue.announce(id, 'review', { sql });
@@ -165,7 +165,7 @@ async function runTransfer(
   log.info({ transferId: id }, 'a transfer has ended');
 }
 
-/** The operations that wait for their owner; those that have waited for too long end. */
+/** The operations that wait for their owner; ends those that have waited too long. */
 async function restingNow(
   { destinationProvider }: Transfer,
   lease: HeldLease,
@@ -185,7 +185,7 @@ async function restingNow(
   return resting;
 }
 
-/** Nothing can be done before its owner has put something right. */
+/** Nothing can be done until its owner has put something right. */
 async function awaitOwner(
   lease: HeldLease,
   destination: Secret | null,
@@ -197,7 +197,7 @@ async function awaitOwner(
   else await tokens.keep(destination.tokenId, ENDS_AFTER_MS + KEPT_AFTER_MS);
 }
 
-/** Its owner has asked for it; what was under way has been settled. */
+/** At its owner's request, once what was under way has been settled. */
 async function endAsked(lease: HeldLease, services: RunnerServices & { readonly queue: JobQueue }): Promise<void> {
   const { transferId } = lease;
   await endStopped(services, transferId, lease);
@@ -205,7 +205,7 @@ async function endAsked(lease: HeldLease, services: RunnerServices & { readonly 
   services.log.info({ transferId }, 'a transfer was stopped by its owner');
 }
 
-/** For the operator to look at: it would take the worker down again, and everybody else's transfers with it. */
+/** Left for the operator: it would take the worker down again, and everybody else's transfers with it. */
 async function setAside(lease: HeldLease, open: Set<Operation>, { database, log }: RunnerServices): Promise<void> {
   const { transferId } = lease;
   log.error({ transferId }, 'a transfer has killed its worker again and again, and is set aside');
@@ -214,7 +214,7 @@ async function setAside(lease: HeldLease, open: Set<Operation>, { database, log 
   open.clear();
 }
 
-/** What can't be opened any more, such as after `SECRET_KEY` was changed, is as good as gone. */
+/** What can't be opened any more, for instance because `SECRET_KEY` was changed, counts as gone. */
 async function credentialsOf(id: string, { database, safe, log }: RunnerServices) {
   try {
     return {
