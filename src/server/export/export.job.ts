@@ -38,15 +38,15 @@ import { openSpoolReader, SpoolError, sweepSpool } from './staging/spool.ts';
 import { openExportThread } from './thread/export-thread.ts';
 import { writeArchive } from './archive/zip-archive.ts';
 
-/** Each part has a format of its own: some remember where in it they have put what. */
+/** Each part has its own instance of the format: some remember where they have put what. */
 const EXPORT_FORMATS: Readonly<Record<EmailFormat, () => MailFormat>> = { eml: () => eml, mbox: () => mbox, pst };
 
-/** There is no room for the export now, or no place. What is staged stays; a later run goes on from there. */
+/** There is currently no room for the export, or nowhere to store it. A later run continues with what is staged. */
 export class ExportPaused extends Error {
   override name = 'ExportPaused';
 }
 
-/** Staged messages that turn out damaged are fetched again, but not for ever. */
+/** How often staged messages that turn out damaged are fetched again. */
 const TRIES = 3;
 const DAY_MS = 86_400_000;
 const NONE_LIVE = { live: () => new Set<string>() };
@@ -71,26 +71,26 @@ export type ExportRun = {
 
 export type MailExport = ExportRun & {
   readonly format: EmailFormat;
-  /** The contacts that are staged go into the archive as well. */
+  /** The staged contacts go into the archive as well. */
   readonly contactsFormat?: ContactsFormat;
   readonly source: CopySource;
   readonly clock: Clock;
-  /** How often it has waited for what was refused. */
+  /** How often it has waited because of refusals. */
   readonly refusalWaits: number;
 };
 
 /**
- * Stages all mail, and writes the parts that fill up meanwhile. Goes on from wherever an earlier run left it.
- * @throws {ExportPaused} on a full disk, or where files can't be stored now; {@link MailError}, {@link Stopped} as the reader does
+ * Stages all mail, and writes the parts that fill up meanwhile. Continues where an earlier run stopped.
+ * @throws {ExportPaused} on a full disk, or when files can't be stored now; {@link MailError}, {@link Stopped} as the reader does
  */
 export async function stageMail(services: ExportServices, work: MailExport): Promise<void> {
   await withRoom(services, work, (workspace) => unlessDamaged(workspace, () => stage(workspace, work)));
 }
 
 /**
- * Writes what is staged into the archive and offers it; the contacts that are staged go into it as well.
+ * Writes what is staged, contacts included, into the archive and offers it.
  * @returns the messages that the server does not hand out
- * @throws as {@link stageMail}: staged messages that turn out damaged are fetched again
+ * @throws as {@link stageMail}, since staged messages that turn out damaged are fetched again
  */
 export async function writeArchives(services: ExportServices, work: MailExport): Promise<readonly Skipped[]> {
   return withRoom(services, work, async (workspace) => {
@@ -123,12 +123,12 @@ function contentsOf({ format, contactsFormat }: MailExport): Contents {
   };
 }
 
-/** Until what the last part holds is settled; that part waits for the contacts. */
+/** Runs until the contents of the last part, which waits for the contacts, are settled. */
 async function stage(workspace: Workspace, work: MailExport): Promise<void> {
   const { ledger, folder, limits } = workspace;
   const { finished, lastPart } = await workspace.reopen();
   if (finished !== null) return;
-  // Also where only the last part is left to write, and before any room is asked for: a run that was killed leaves files.
+  // Even if only the last part is left, and before checking for room: a killed run leaves files.
   await sweepSpool(folder, () => ledger.segments());
   await pruneStored(workspace);
   if (lastPart !== null) return;
@@ -151,8 +151,8 @@ async function stage(workspace: Workspace, work: MailExport): Promise<void> {
 export type ContactsExport = ExportRun & { readonly reader: ContactReader };
 
 /**
- * Reads all contacts and keeps them for the archive, which comes with the mail.
- * @returns the contacts that could not be read, and whether the archive is offered by now
+ * Reads all contacts and keeps them for the archive, which is written with the mail.
+ * @returns the contacts that could not be read, and whether the archive has been offered
  */
 export async function stageContacts(
   services: ExportServices,
@@ -172,7 +172,7 @@ async function readContacts(
   const skipped: Skipped[] = [];
   const { total } = await reader.survey(signal);
   await contacts.clear();
-  // One that is changed while it is read comes once more, in its new form.
+  // A contact that is changed while being read comes again, in its new form.
   const numbers = new Map<string, number>();
   let groups = 0;
   let unreadable = 0;
@@ -201,7 +201,7 @@ type Workspace = {
   readonly ledger: StagedMessages;
   readonly contacts: StagedContacts;
   readonly limits: ExportLimits;
-  /** Of this export, on this machine. */
+  /** This export's folder on this machine. */
   readonly folder: string;
 };
 
@@ -231,7 +231,7 @@ async function withRoom<Result>(
   } catch (error) {
     if (work.signal.aborted && !(error instanceof Stopped))
       throw new Stopped('The export was asked to stop.', { cause: error });
-    // Whoever has it by now has taken away what this worker misses.
+    // The worker that has the export now has removed what this one misses.
     if (await isLost(database, work.lease)) throw new LeaseLost(work.transferId);
     const facts = { transferId: work.transferId, folder: exports.staging, err: error };
     if (isDiskFull(error)) {
@@ -241,7 +241,7 @@ async function withRoom<Result>(
       );
       throw new ExportPaused('There is no room for the export.', { cause: error });
     }
-    // A disk that loses again and again what is staged is no better.
+    // A disk that keeps losing what is staged is no better.
     if (error instanceof StoreError || error instanceof SpoolError || isDiskUnusable(error)) {
       log.error(facts, 'an export is paused: EXPORTS_URL can not be used. Mend it; the export goes on by itself');
       throw new ExportPaused('There is no place for the export.', { cause: error });
@@ -259,12 +259,12 @@ async function isLost(database: Database, lease: Lease): Promise<boolean> {
   }
 }
 
-/** Writes the parts that are settled and not written. What they were made of goes afterwards. */
+/** Writes the parts that are settled but not written, and then removes what they were made of. */
 async function writeSealed(workspace: Workspace, contents: Contents, segments: Pick<Segments, 'live'>): Promise<void> {
   for (const part of await workspace.ledger.unwritten()) {
     await writePart(part, workspace, contents);
     await sweepSpool(workspace.folder, async () => {
-      // Asked in this order: what is written to now is live, or noted by the time the ledger is asked.
+      // In this order: a segment in use is live, or else recorded by the time the ledger is read.
       const live = segments.live();
       return new Set([...live, ...(await workspace.ledger.segments())]);
     });
@@ -278,9 +278,9 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
   const contactsFormat = isLast && contactsStaged !== null ? contents.contacts : undefined;
   const format = contents.openFormat();
   const content = await ledger.content(part);
-  // Else it would go on until nothing else has room either.
+  // Otherwise it would continue until nothing else has room either.
   using room = await claimRoom(folder, format.room(content), workspace.limits.diskReserve);
-  // A half of the reserve is for what was not thought of.
+  // Half of the reserve is for the unforeseen.
   const watch = watchRoom(folder, workspace.limits.diskReserve / 2);
   const name = `part-${part}-${randomUUID().slice(0, 8)}.zip`;
   const path = join(folder, name);
@@ -327,7 +327,7 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
   }
 }
 
-/** What nobody is offered does not stay: another worker has the export, or its owner did not want it any more. */
+/** Removes a file that nobody will be offered: another worker has the export, or its owner no longer wants it. */
 async function note(file: PartFile, { ledger, services, export: { name } }: Workspace): Promise<void> {
   try {
     await ledger.written(file);
@@ -337,7 +337,7 @@ async function note(file: PartFile, { ledger, services, export: { name } }: Work
   }
 }
 
-/** Files that a run left which died, or lost its database, when it had stored a part and before that was noted. */
+/** Files of a run that died, or lost its database, after storing a part and before recording it. */
 async function pruneStored({ ledger, services, work, export: { name } }: Workspace): Promise<void> {
   try {
     await services.exports.prune(name, () => ledger.names(), work.signal);

@@ -14,7 +14,7 @@ export type ContactEntry = {
   readonly name: string;
 };
 
-/** The contacts of an archive; `files` and `entries` go through them anew. */
+/** The contacts of an archive; `files` and `entries` each read them again. */
 export type ContactFiles = {
   readonly count: number;
   readonly files: () => AsyncIterable<Pick<PartFileContent, 'path' | 'content'>> | readonly never[];
@@ -26,7 +26,7 @@ export type ContactFiles = {
 const FOLDER = 'contacts';
 const UNREADABLE = 'unreadable';
 
-/** The contacts that a reader has staged; all of it can be read again. */
+/** The contacts that a reader has staged; they can be read repeatedly. */
 export type ContactsToWrite = {
   readonly count: () => Promise<number>;
   readonly contacts: () => AsyncIterable<Contact>;

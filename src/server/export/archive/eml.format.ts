@@ -5,7 +5,7 @@ import { messageName } from './message-name.ts';
 
 const pathOf = ({ folder, label }: PartMessage) => `mail/${folder}/${label}`;
 
-/** One file for each message, byte for byte; the file's time is the internal date. */
+/** One file per message, byte for byte; the file's time is the internal date. */
 export const eml: MailFormat = {
   partMessages: ARCHIVE_ENTRIES,
   room: roomInArchive,

@@ -1,13 +1,13 @@
 import { clashKey, safeName } from './safe-name.ts';
 
-/** In UTF-16 units: with the longest file name, a path stays under Windows' 260 with some 70 to spare for where it is unpacked. */
+/** In UTF-16 units: with the longest file name, a path stays below Windows' 260, with some 70 left for where it is unpacked. */
 const SEGMENT_LENGTH = 40;
 const FOLDER_LENGTH = 80;
-/** Endings that only the export's own files have. */
+/** Endings reserved for the export's own files. */
 const OWN_ENDING = /\.(?:eml|mbox|part\d+)$/i;
 
 /**
- * The folder in the archive for a mailbox, parts joined by `/`: readable, safe everywhere, and other than every folder
+ * The folder in the archive for a mailbox, parts joined by `/`: readable, safe everywhere, and different from every folder
  * whose `clashKey` is in `taken`.
  */
 export function folderName(path: string, delimiter: string, taken: ReadonlySet<string>): string {
@@ -25,7 +25,7 @@ function segment(text: string): string {
   return OWN_ENDING.test(name) ? `${name}_` : name;
 }
 
-/** A tree too deep for Windows keeps its first and its last name; the manifest has the whole path. */
+/** A path too deep for Windows keeps its first and last names; the manifest has the whole path. */
 function shortened(parts: readonly string[]): string[] {
   return [parts[0] ?? '_', '~', parts.at(-1) ?? '_'];
 }

@@ -5,7 +5,7 @@ import type { MailFormat } from './mail-format.ts';
 
 type Listed = { readonly ledger: StagedMessages; readonly part: number; readonly format: MailFormat };
 
-/** A message as both manifests list it. `mailbox` is the server's own name, `more` what the format needs besides. */
+/** A message as both manifests list it. `mailbox` is the server's own name, `more` is what the format needs in addition. */
 async function* messages({ ledger, part, format }: Listed) {
   const mailboxes = new Map((await ledger.mailboxes(part)).map((mailbox) => [mailbox.mailboxId, mailbox]));
   let [mailboxId, index] = [0, 0];
@@ -66,7 +66,7 @@ function rows(all: readonly (readonly (string | number)[])[]): Buffer {
   return Buffer.from(stringify([...all], { escape_formulas: true, record_delimiter: 'windows' }));
 }
 
-/** What is written together. */
+/** How much is written at once. */
 const BATCH = 200;
 
 async function* inBatches<Item>(items: AsyncIterable<Item>): AsyncGenerator<readonly Item[]> {

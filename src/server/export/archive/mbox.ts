@@ -1,9 +1,9 @@
 /**
- * The `mboxrd` form (RFC 4155, Appendix A names its kin): `From_` line, three lines of ours, the message with its lines
- * `>*From ` quoted by one more `>`, an empty line.
+ * The `mboxrd` form (see RFC 4155, Appendix A): a `From_` line, three lines of ours, the message, in which lines that match
+ * `>*From ` get one more `>`, and an empty line.
  *
- * The way back, byte for byte: drop the first three lines (`Status`, `X-Status`, `X-Keywords`), take one `>` from lines
- * that match `^>+From `, turn LF into CRLF where the manifest says `crlf`, keep the first `size` octets.
+ * To restore it byte for byte: drop the first three lines (`Status`, `X-Status`, `X-Keywords`), remove one `>` from lines
+ * that match `^>+From `, turn LF into CRLF if the manifest says `crlf`, and keep the first `size` octets.
  */
 export type LineEnds = 'crlf' | 'kept';
 
@@ -14,7 +14,7 @@ const CR = 0x0d;
 const QUOTE = 0x3e;
 const FROM = Buffer.from('From ');
 
-/** `crlf` when each LF has its CR, so that LF alone can stand for both; a message with bare LFs is kept as it is. */
+/** `crlf` if each LF has its CR, so that LF alone can represent both; a message with bare LFs is kept as it is. */
 export function openLineEnds(): LineEndsReader {
   let bare = false;
   let last = 0;
@@ -28,7 +28,7 @@ export function openLineEnds(): LineEndsReader {
   };
 }
 
-/** The `From_` line and the flags, as mutt and Thunderbird read them: they stand before the message's own header. */
+/** The `From_` line and the flags, as mutt and Thunderbird read them, before the message's own header. */
 export function mboxHead(message: {
   readonly sender: string;
   readonly internalDate: Date;
@@ -61,20 +61,20 @@ function asctime(date: Date): string {
   return `${day} ${month} ${String(date.getUTCDate()).padStart(2)} ${time} ${String(date.getUTCFullYear()).padStart(4, '0')}`;
 }
 
-/** Room for so many more `>` in a piece; one that needs more is given out in two. */
+/** Room for this many additional `>` in a piece; one that needs more is output in two. */
 const QUOTES_ROOM = 256;
 
-/** The message's octets as they stand in the mbox, its closing empty line included; chunk by chunk, in constant memory. */
+/** The message's octets as they are in the mbox, with the closing empty line; chunk by chunk, in constant memory. */
 export async function* mboxBody(chunks: AsyncIterable<Buffer>, lineEnds: LineEnds): AsyncGenerator<Buffer> {
   const dropsCr = lineEnds === 'crlf';
-  /** Whether nothing but `>` has come of the line, and how much of `From ` after that. */
+  /** Whether the line consists only of `>` so far, and how much of `From ` has followed. */
   let startsLine = true;
   let matched = 0;
   let heldCr = false;
   let last = LF;
   for await (const chunk of chunks) {
     for (let from = 0; from < chunk.length;) {
-      // What is held from the chunk before is five octets at most.
+      // At most five octets are held back from the previous chunk.
       const out = Buffer.allocUnsafe(chunk.length - from + QUOTES_ROOM + FROM.length + 1);
       let length = 0;
       const full = out.length - FROM.length - 2;

@@ -1,15 +1,15 @@
 import { addresses, fieldOf, headerFields, readable, type HeaderField } from '../mime/header-fields.ts';
 import { safeName } from './safe-name.ts';
 
-/** In UTF-16 units. With date and number a name is at most 105 units and 250 octets, under every file system's 255. */
+/** In UTF-16 units. With date and number, a name has at most 105 units and 250 octets, below every file system's 255. */
 const SENDER_LENGTH = 24;
 const SUBJECT_LENGTH = 48;
-/** How much of a field is searched for its text, in characters. */
+/** How much of a field is examined for its text, in characters. */
 const FIELD_LENGTH = 2_000;
 
 /**
- * `2025-03-05 14.22 Anna Smith - Lunch tomorrow (42).eml`: date in UTC, sender, subject. The number tells the messages
- * of one folder apart, whatever their text.
+ * `2025-03-05 14.22 Anna Smith - Lunch tomorrow (42).eml`: date in UTC, sender, subject. The number distinguishes the
+ * messages of one folder, whatever their text.
  */
 export function messageName(message: {
   readonly header: Buffer;
@@ -34,7 +34,7 @@ function senderOf(header: readonly HeaderField[]): string {
   return first === undefined ? fieldOf(header, 'from') : first.name || first.email;
 }
 
-/** The address in the `From` field, for an mbox `From_` line; `MAILER-DAEMON` where there is none that fits one word. */
+/** The address in the `From` field, for an mbox `From_` line; `MAILER-DAEMON` if none is a single word. */
 export function senderAddress(start: Buffer): string {
   const [first] = addresses(headerOf(start), 'from');
   const address = first?.email ?? '';

@@ -1,14 +1,14 @@
 import type { ExportThread } from '../thread/export-thread.ts';
 import { deflatedEach, type Deflated } from './compression.ts';
 
-/** Octets of files that are compressed together; a larger file is so alone. */
+/** How many octets of files are compressed together; a larger file is compressed alone. */
 const TOGETHER = 512 * 1024;
 
-/** Compresses files that are held whole, some together: on the thread of exports, and here while that has enough to do. */
+/** Compresses whole files, several together: on the export thread, and here while that one is busy. */
 export type Packing<File> = {
-  /** Room for the octets of one file, good until it is asked for again. */
+  /** Room for the octets of one file, valid until the next call. */
   room(size: number): Promise<Buffer>;
-  /** What was put into the room is this file, and is to be compressed. */
+  /** Compresses this file, whose octets have been put into the room. */
   take(file: File): void;
   /** After the last file. */
   end(): Promise<void>;
@@ -20,16 +20,16 @@ type Group<File> = {
   readonly sizes: number[];
   readonly files: File[];
 };
-/** What the thread has. */
+/** What the thread is working on. */
 type Given<File> = { readonly files: readonly File[]; readonly answer: Promise<Answer>; isReady: boolean };
 type Answer = { readonly packed: Deflated; readonly memory: ArrayBuffer };
 
-/** @param write is called with one file after another, in the order in which they are ready */
+/** @param write called for one file after another, as they become ready */
 export function openPacking<File>(
   thread: Pick<ExportThread, 'ask'>,
   write: (file: File, packed: Uint8Array) => Promise<void>,
 ): Packing<File> {
-  /** Memory that was used; new one for each group would be more garbage than everything else. */
+  /** Memory for reuse; new memory for each group would be more garbage than everything else together. */
   let spare: ArrayBuffer | undefined;
   let given: Given<File> | undefined;
   const openGroup = (size: number): Group<File> => {

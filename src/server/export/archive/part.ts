@@ -20,11 +20,11 @@ export type PartContent = Omit<PartSource, 'octets'> & {
   readonly limits: ExportLimits;
   readonly left: Left;
   readonly format: MailFormat;
-  /** With the last part. */
+  /** Given with the last part. */
   readonly contactFiles?: ContactFiles;
 };
 
-/** Everything that one archive holds, in its order: README, mail, contacts, the page to read it with, manifests, and the checksums of all that. */
+/** All contents of an archive, in order: README, mail, contacts, the page to read it with, manifests, and checksums. */
 export async function* archiveFiles(content: PartContent): AsyncGenerator<ArchiveFile> {
   const { ledger, part, format, made, contactFiles, onWritten } = content;
   const sums: string[] = [];
@@ -66,7 +66,7 @@ export async function* archiveFiles(content: PartContent): AsyncGenerator<Archiv
   yield plain('SHA256SUMS', () => only(Buffer.from(sums.join(''))));
 }
 
-/** Notes the file's line for `SHA256SUMS` when it has been read. */
+/** Records the file's line for `SHA256SUMS` once it has been read. */
 function summedFile(file: PartFileContent, sums: string[], onWritten: RoomWatch): ArchiveFile {
   const { content, sha256, ...described } = file;
   return {

@@ -16,27 +16,27 @@ const ROLES: Readonly<Record<string, FolderRole>> = {
   '\\Archive': 'archive',
 };
 
-/** Messages in one file: indexes of more would not fit in the memory that an export may take. */
+/** Messages in one file: the indexes of more would not fit in the memory that an export may use. */
 const PART_MESSAGES = 500_000;
 
-/** A larger message is so because of what is attached to it, in octets. */
+/** In octets; what makes a message larger than this are its attachments. */
 const TEXT_AT_MOST = 64 * 1024;
 
-/** What a file that is not made from front to back needs of its part. */
+/** What a file that is not written from front to back needs of its part. */
 export type Scratch = Pick<PartSource, 'scratch' | 'id' | 'made' | 'signal'>;
 
 type Start = { readonly path: string; readonly mailboxId: number; readonly number: number };
 
-/** Outlook's data files: all mailboxes of a part in one, the contacts among them when they are to be in it. */
+/** Outlook data files: all mailboxes of a part in one, with the contacts if they are to be in it. */
 export function pst(): MailFormat {
-  // A part whose file would be too large has several; where each of them begins is known when they are written.
+  // A part whose file would be too large has several; where each begins is known only once they are written.
   const starts: Start[] = [];
   const pathOf = (mailboxId: number, number: number) =>
     starts.findLast((start) => start.mailboxId < mailboxId || (start.mailboxId === mailboxId && start.number <= number))
       ?.path ?? '';
   return {
     partMessages: PART_MESSAGES,
-    // The file itself, and the archive that takes it; text is in it twice as large, each message with its properties.
+    // The file itself, and the archive that contains it; in the file, text is twice as large, and messages have properties.
     room: ({ octets, messages }) => 2 * octets + 1.5 * Math.min(octets, messages * TEXT_AT_MOST) + 3000 * messages,
     label: () => '',
     files: (source) => mailFiles(source, starts),
@@ -80,12 +80,12 @@ async function* mailFiles(source: PartSource, starts: Start[]): AsyncGenerator<P
   let begin = { mailboxId: 0, number: 0 };
   yield* inScratch(source, { name, folders, items: items() }, 'mail', (path) => {
     starts.push({ path, ...begin });
-    // A file is complete when the next item is known, which begins the next one.
+    // A file is known to be complete when the next item begins another one.
     begin = { mailboxId: last.mailboxId, number: last.number };
   });
 }
 
-/** Contacts alone, beside mail in another format. */
+/** Only contacts, beside mail in another format. */
 export function contactsPst(source: Scratch, contacts: () => AsyncIterable<Contact>) {
   async function* items(): AsyncGenerator<PstItem> {
     for await (const contact of contacts()) yield { folder: 0, contact, received: source.made.getTime() };
@@ -94,7 +94,7 @@ export function contactsPst(source: Scratch, contacts: () => AsyncIterable<Conta
   return inScratch(source, { name: 'contacts', folders, items: items() }, 'contacts', () => {});
 }
 
-/** A file of this kind is written at both ends: it lies in a folder of its own until the archive has it. */
+/** Such a file is written at both ends, so it is in a folder of its own until the archive has it. */
 async function* inScratch(
   { scratch, id, made, signal }: Scratch,
   content: { readonly name: string; readonly folders: readonly PstFolder[]; readonly items: AsyncIterable<PstItem> },
@@ -114,7 +114,7 @@ async function* inScratch(
   }
 }
 
-/** The mailboxes' folders in their order, and after them the one for contacts. No two are the same, whatever the server says. */
+/** The mailboxes' folders in order, and then the one for contacts. No two are the same, whatever the server says. */
 function foldersOf(
   mailboxes: readonly MailboxName[],
   hasContacts: boolean,

@@ -3,7 +3,7 @@ import type { ExportLimits } from '../staging/export-limits.ts';
 import { readerPage } from '../page/reader-page.ts';
 import type { MailFormat } from './mail-format.ts';
 
-/** What the mail server has and did not hand out: messages that it lists, and whole folders; known with the last part. */
+/** What the mail server has but did not hand out: listed messages, and whole folders; known with the last part. */
 export type Left = { readonly messages: number; readonly folders: number };
 
 type About = {
@@ -19,7 +19,7 @@ type About = {
   readonly contacts?: { readonly count: number; readonly about: readonly string[] };
 };
 
-/** `README.txt`: plain text, for people who have never heard of any of this; lines end as Windows wants it. */
+/** `README.txt`: plain text, for people who have never heard of any of this, with Windows line ends. */
 export function readme({
   provider,
   made,

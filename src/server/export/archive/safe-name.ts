@@ -1,13 +1,13 @@
 import { withoutEnd } from '../../../contract/without-end.ts';
 
-/** Windows' device names, which it finds in any folder and with any ending. */
+/** Windows' device names, which are reserved in every folder and with every extension. */
 const RESERVED = /^(?:con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/iu;
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * One part of a path that Windows, macOS and Linux accept and show as it is written: no separators, no control or
- * format characters (direction marks among them), no device names, no dots or spaces at its ends, in NFC, `length`
- * UTF-16 units at most (three UTF-8 octets each at most). Empty when nothing readable is left.
+ * One part of a path that Windows, macOS and Linux accept and show as written: no separators, no control or format
+ * characters (such as direction marks), no device names, no dots or spaces at its ends, in NFC, at most `length` UTF-16
+ * units (each at most three UTF-8 octets). Empty if nothing readable is left.
  */
 export function safeName(text: string, length: number): string {
   const readable = text
@@ -36,7 +36,7 @@ function cut(text: string, length: number): string {
   return kept;
 }
 
-/** Two names with the same key are the same file on some file system: case, composition and width don't tell them apart. */
+/** Names with the same key are the same file on some file system, which ignores case, composition or width. */
 export function clashKey(name: string): string {
   return name.normalize('NFKD').toUpperCase().normalize('NFKD');
 }

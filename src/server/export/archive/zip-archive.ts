@@ -8,10 +8,10 @@ import { openPacking } from './packing.ts';
 import { centralHeader, descriptor, endOfDirectory, localHeader, type ZipEntry } from './zip-format.ts';
 
 /**
- * `path` in the archive, parts joined by `/`, an empty folder's ending with one; `content` is read once, when its turn
- * comes, and each chunk is good until the next one is asked for; `grain` is the size of the messages in it, in octets, by
- * which it is compressed or not; `known` is of its octets, where that is known before they are read and `content` throws
- * when they are others. Where `packedSize` says how many octets it has, `content` gives them deflated.
+ * `path`: in the archive, parts joined by `/`; an empty folder's ends with one. `content`: read once, when its turn comes;
+ * each chunk is valid until the next one is requested. `grain`: the size of the messages in it, in octets, which decides
+ * whether it is compressed. `known`: size and checksum, if known before reading; `content` must throw if they turn out
+ * different. `packedSize`: if given, `content` is already deflated and has that many octets.
  */
 export type ArchiveFile = {
   readonly path: string;
@@ -21,29 +21,29 @@ export type ArchiveFile = {
   readonly known?: { readonly size: number; readonly crc32: number; readonly packedSize?: number };
 };
 
-/** `pieces`: the checksum of each piece (`PIECE`), one behind the other. */
+/** `pieces`: the checksums of all pieces (`PIECE`), concatenated. */
 export type WrittenFile = { readonly size: number; readonly sha256: string; readonly pieces: Buffer };
 
 /**
- * Smaller messages are text, which shrinks to a third. Larger ones are attachments in base64, and so are smaller ones
- * without a blank in their middle: a quarter could be taken off them at a fifth of the speed, so they are stored as they
- * are. In octets.
+ * In octets. Smaller messages are text, which shrinks to a third. Larger ones are attachments in base64, and so are
+ * smaller ones without a blank in their middle: those would shrink by a quarter at a fifth of the speed, so they are stored
+ * as they are.
  */
 const COMPRESSED_BELOW = 64 * 1024;
 const MIDDLE = 1024;
 const BLANK = 0x20;
-/** Larger files are compressed while they are read, in octets. */
+/** Files larger than this, in octets, are compressed while they are read. */
 const WHOLE = 4 * 1024 * 1024;
-/** Files in one archive at most: an entry of each stays in memory until the end. */
+/** The most files in one archive: an entry for each stays in memory until the end. */
 export const ARCHIVE_ENTRIES = 16_000;
-/** What goes to the disk at once, and what of a file that is compressed while it is read, in octets. */
+/** How much is written to the disk at once, and read of a file that is compressed while it is read, in octets. */
 const [BLOCK, STREAMED] = [PIECE, 128 * 1024];
-/** After so many octets the disk is asked to keep what it has, while others are written: the end waits for little. */
+/** After this many octets, the file is synced while more is written, so that little is left to sync at the end. */
 const SYNCED_AHEAD = 32 * 1024 * 1024;
 
 /**
- * Writes a new ZIP (ZIP64 where it must be) and syncs it to the disk. The caller removes it if this throws. Its directory
- * has the order of `files`; what is compressed meanwhile may lie behind what came after it.
+ * Writes a new ZIP (ZIP64 where necessary) and syncs it to the disk. The caller removes it if this throws. Its directory
+ * has the order of `files`; what takes time to compress may be stored behind later files.
  */
 export async function writeArchive(
   path: string,
@@ -119,7 +119,7 @@ async function writeWhole(
   return entry;
 }
 
-/** A folder, what is written as it comes, or a file of which nothing is known before it has been read. */
+/** A folder, something written as it arrives, or a file of which nothing is known before it has been read. */
 async function writeLarge(file: ArchiveFile, output: Output, signal: AbortSignal): Promise<ZipEntry> {
   const { path, modified } = file;
   const isFolder = path.endsWith('/');
@@ -169,7 +169,7 @@ async function writeUnknown(file: ArchiveFile, output: Output, signal: AbortSign
 
 async function deflateInto(output: Output, content: AsyncIterable<Uint8Array>): Promise<void> {
   const deflate = createDeflateRaw({ ...COMPRESSION, chunkSize: STREAMED });
-  // Of what it has not read when it is closed it tells nobody.
+  // When closed, it does not report what it has not read.
   let giveUp: ((error: Error) => void) | undefined;
   deflate.once('close', () => giveUp?.(new Error('What was compressed could not be written.')));
   const feed = async () => {
@@ -193,12 +193,12 @@ async function deflateInto(output: Output, content: AsyncIterable<Uint8Array>): 
   try {
     await Promise.all(both);
   } finally {
-    // Nothing is read any more when its caller closes what it is read from.
+    // Reading must have ended before the caller closes the source.
     await Promise.allSettled(both);
   }
 }
 
-/** A manifest comes line by line; each block is good until the next one is asked for. */
+/** Gathers a manifest's lines into blocks; each is valid until the next one is requested. */
 async function* inBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   const block = Buffer.allocUnsafeSlow(STREAMED);
   let filled = 0;
@@ -216,14 +216,14 @@ async function* inBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
 }
 
 type Output = AsyncDisposable & {
-  /** Octets that were written. */
+  /** How many octets were written. */
   position(): number;
-  /** Takes octets, which may be changed once it has resolved. */
+  /** Takes octets, which may be changed once this has resolved. */
   write(bytes: Uint8Array): Promise<void>;
   end(): Promise<WrittenFile>;
 };
 
-/** Gathers what is written into blocks; one is filled while the other goes to the disk. */
+/** Gathers what is written into blocks; one is filled while the other is written to the disk. */
 function openOutput(file: UnbufferedFile): Output {
   const digest = createHash('sha256');
   const pieces: Buffer[] = [];
@@ -273,7 +273,7 @@ function openOutput(file: UnbufferedFile): Output {
       await file.sync();
       return { size: flushed, sha256: digest.digest('hex'), pieces: Buffer.concat(pieces) };
     },
-    // The file is not closed under a write.
+    // The file must not be closed during a write.
     [Symbol.asyncDispose]: async () => {
       await Promise.allSettled([writing, syncing]);
     },

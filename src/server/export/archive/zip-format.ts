@@ -1,6 +1,6 @@
 /** The records of a ZIP file: APPNOTE.TXT 6.3.10, with its 64-bit extension (§4.3.14, §4.5.3) where a number needs it. */
 
-/** What is known of an entry when its octets have been written. Sizes and the place of its header are octets. */
+/** What is known of an entry once it has been written. Sizes and the offset of its header are in octets. */
 export type ZipEntry = {
   /** Parts joined by `/`; a folder's ends with one. */
   readonly path: string;
@@ -17,14 +17,14 @@ export type ZipEntry = {
 const METHODS = { stored: 0, deflated: 8 } as const;
 const DESCRIBED_AFTER = 1 << 3;
 const UTF8 = 1 << 11;
-/** Versions of the format: 2.0, and 4.5 for 64 bits. What writes it is a Unix (3), with version 6.3. */
+/** Versions of the format: 2.0, and 4.5 for 64 bits. Made by Unix (3), with version 6.3. */
 const [PLAIN, LARGE, MADE_BY] = [20, 45, (3 << 8) | 63];
 const [FILE_MODE, FOLDER_MODE] = [0o100644, 0o40755];
 const DOS_FOLDER = 0x10;
-/** All bits set stand for "look in the 64-bit field". */
+/** All bits set mean "see the 64-bit field". */
 const [MOST_16, MOST_32] = [0xffff, 0xffff_ffff];
 
-/** §4.3.7. Where checksum and sizes are not known yet, they follow the octets: {@link descriptor}. */
+/** §4.3.7. If checksum and sizes are not known yet, they follow the data: {@link descriptor}. */
 export function localHeader(entry: Omit<ZipEntry, 'headerAt'>): Buffer {
   const { crc32, packedSize, size, isDescribedAfter } = entry;
   const name = nameOf(entry.path);
@@ -35,7 +35,7 @@ export function localHeader(entry: Omit<ZipEntry, 'headerAt'>): Buffer {
   return Buffer.concat([fixed, name, time]);
 }
 
-/** §4.3.9, with the signature that some readers insist on. */
+/** §4.3.9, with the signature that some readers require. */
 export function descriptor({ crc32, packedSize, size }: Pick<ZipEntry, 'crc32' | 'packedSize' | 'size'>): Buffer {
   const width = packedSize >= MOST_32 || size >= MOST_32 ? 8 : 4;
   return record([4, 0x0807_4b50], [4, crc32], [width, packedSize], [width, size]);
@@ -109,7 +109,7 @@ export function endOfDirectory({
   return Buffer.concat(isLarge ? [...large, end] : [end]);
 }
 
-/** So many octets, low ones first, and the number in them. */
+/** A number in this many octets, little-endian. */
 type Field = readonly [width: 1 | 2 | 4 | 8, value: number];
 
 function record(...fields: readonly Field[]): Buffer {
@@ -129,7 +129,7 @@ function long(value: number): Field {
   return [4, value];
 }
 
-/** Flags, method and time stand in both headers. */
+/** Flags, method and time are in both headers. */
 function common({ modified, method, isDescribedAfter }: Omit<ZipEntry, 'headerAt'>): Field[] {
   const [time, day] = dosTime(modified);
   return [
@@ -156,7 +156,7 @@ function dosTime(date: Date): [time: number, day: number] {
   ];
 }
 
-/** Info-ZIP's field 0x5455, in seconds since 1970: DOS's own time knows no zone. What is not read alike everywhere is left out. */
+/** Info-ZIP's field 0x5455, in seconds since 1970, as DOS time has no zone; without what readers interpret differently. */
 function exactTime(date: Date): Buffer {
   const seconds = Math.floor(date.getTime() / 1000);
   return seconds < 0 || seconds > 0x7fff_ffff ? Buffer.alloc(0) : record([2, 0x5455], [2, 5], [1, 1], [4, seconds]);

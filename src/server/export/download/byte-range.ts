@@ -1,8 +1,8 @@
 import type { OctetRange } from '../storage/export-store.ts';
 
 /**
- * What a `Range` field asks for (RFC 9110 §14.1.2): a range, `unsatisfiable`, or `null` for the whole: there is no
- * field, it is not well formed, or it asks for several ranges, which a server may answer with all (§14.2).
+ * What a `Range` field asks for (RFC 9110 §14.1.2): a range, `unsatisfiable`, or `null` for the whole file: if there is no
+ * field, it is malformed, or it asks for several ranges, which a server may answer with everything (§14.2).
  */
 export function rangeOf(field: string | undefined, size: number): OctetRange | 'unsatisfiable' | null {
   const found = /^bytes[ \t]*=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(field ?? '');
@@ -24,7 +24,7 @@ export function namesTag(field: string, tag: string): boolean {
   return field.trim() === '*' || field.split(',').some((each) => each.trim() === tag);
 }
 
-/** The same by weak comparison, as `If-None-Match` has it. */
+/** The same by weak comparison, as for `If-None-Match`. */
 export function namesTagWeakly(field: string, tag: string): boolean {
   return namesTag(field.replaceAll(/(^|,)\s*W\//g, '$1'), tag);
 }

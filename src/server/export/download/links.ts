@@ -23,10 +23,10 @@ type Offering = {
 };
 
 const SECOND_MS = 1000;
-/** `2026-11-25`, which sorts; the day that its README tells. */
+/** `2026-11-25`, which sorts; the date in its README. */
 const DAY = new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', timeZone: 'America/Los_Angeles' });
 
-/** The files of a transfer's export; none before it is finished or after its days are over. */
+/** The files of a transfer's export; none before it is finished or after it has expired. */
 export async function exportFiles(services: Offering, transferId: string): Promise<ExportFile[]> {
   const files = await offered(services, 'transfer_id', transferId);
   return files.map(({ exportName, name, title, size, sha256, expires }) => ({
@@ -38,7 +38,7 @@ export async function exportFiles(services: Offering, transferId: string): Promi
   }));
 }
 
-/** The transfer that an export is of; `null` when there is no such export. */
+/** The transfer that an export belongs to; `null` if there is no such export. */
 export async function transferOfExport(database: Database, exportName: string): Promise<string | null> {
   const [row] = await database.query<{ id: string }>('select transfer_id as id from exports where name = $1', [
     exportName,
@@ -46,7 +46,7 @@ export async function transferOfExport(database: Database, exportName: string): 
   return row?.id ?? null;
 }
 
-/** Whether a transfer's export has been finished, whatever became of its files; `null` when the transfer is none. */
+/** Whether a transfer's export has been finished, whatever happened to its files; `null` if the transfer is not an export. */
 export async function exportStanding(
   database: Database,
   transferId: string,

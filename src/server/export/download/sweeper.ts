@@ -6,21 +6,21 @@ import type { ExportStore } from '../storage/export-store.ts';
 
 const SWEEP_EVERY_MS = 10 * 60_000;
 const EXPORT_NAME = /^[0-9a-f]{32}$/;
-/** What a worker was storing when its transfer ended has arrived or failed by then. */
+/** After this, what a worker was storing when its transfer ended has arrived or failed. */
 const ARRIVES_WITHIN_MS = 15 * 60_000;
 
 type Services = {
   readonly database: Database;
   readonly exports: ExportStore;
   readonly log: Log;
-  /** What opens an export goes with it. */
+  /** An export's verifier is removed with it. */
   readonly verifiers: { purge(): Promise<void> };
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 };
 
 /**
- * Deletes a finished export: from now on it is not offered, whatever becomes of its files. What can't be removed now is
+ * Deletes a finished export: from now on it is not offered, whatever happens to its files. What can't be removed now is
  * swept later. @returns whether there was one
  */
 export async function deleteExport(services: Services, name: string): Promise<boolean> {
@@ -36,8 +36,8 @@ export async function deleteExport(services: Services, name: string): Promise<bo
 }
 
 /**
- * Deletes what there is of an export that will not be finished. What a worker has staged is swept on its machine, and
- * what can't be removed now, or arrives yet, is swept later: until then the export is known.
+ * Deletes what there is of an export that will not be finished. What a worker has staged is swept on its machine; what
+ * can't be removed now, or is still to arrive, is swept later, and until then the export is remembered.
  */
 export async function removeUnfinishedExport(services: Removing, transferId: string): Promise<void> {
   const unfinished = await services.database.query<{ id: number; name: string }>(
@@ -50,7 +50,7 @@ export async function removeUnfinishedExport(services: Removing, transferId: str
 type Removing = Pick<Services, 'database' | 'exports' | 'log'>;
 type Named = { readonly id: number; readonly name: string };
 
-/** One export that can't be removed keeps no other one. */
+/** An export that can't be removed does not hold up others. */
 async function nowOrLater(log: Log, remove: () => Promise<void>): Promise<void> {
   try {
     await remove();
@@ -59,7 +59,7 @@ async function nowOrLater(log: Log, remove: () => Promise<void>): Promise<void> 
   }
 }
 
-/** All of it but its name, by which is found what arrives yet. */
+/** All of it but its name, by which late arrivals are found. */
 async function removeUnfinished({ database, exports }: Removing, { id, name }: Named): Promise<void> {
   await database.transaction(async (sql) => {
     for (const table of ['export_mailboxes', 'export_contacts', 'export_cards', 'export_files'])
@@ -71,8 +71,8 @@ async function removeUnfinished({ database, exports }: Removing, { id, name }: N
 }
 
 /**
- * Deletes what nobody may have any more: exports whose days are over or that were deleted, those whose transfer ended
- * without them, and what lies in this machine's staging folder for none.
+ * Deletes what nobody may have any more: exports that have expired or were deleted, those whose transfer ended without
+ * them, and what belongs to no export in this machine's staging folder.
  */
 export async function sweepExports(services: Services, ending?: AbortSignal): Promise<void> {
   const { database, exports, now } = services;
@@ -106,7 +106,7 @@ export async function sweepExports(services: Services, ending?: AbortSignal): Pr
   const open = await database.query<{ name: string }>('select name from exports where finished is null');
   const names = new Set(open.map(({ name }) => name));
   for (const name of staged)
-    // Of exports only: one that starts tries its staging folder as well.
+    // Only folders of exports: a starting process tries out the staging folder as well.
     if (EXPORT_NAME.test(name) && !names.has(name))
       await rm(join(exports.staging, name), { recursive: true, force: true });
 }
@@ -118,7 +118,7 @@ async function erase({ database, exports, now, log }: Services, { id, name }: Na
   log.info({ export: id }, 'an export was deleted');
 }
 
-/** Sweeps now and then until it is disposed of. */
+/** Sweeps periodically until it is disposed of. */
 export function startExportSweeper(services: Services): AsyncDisposable {
   let round: Promise<void> = Promise.resolve();
   const ending = new AbortController();

@@ -1,19 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import { addressParser, decodeWords } from 'postal-mime';
 
-/** How much of one field is looked at; all of it is kept in the message's whole header. */
+/** How much of one field is examined; the message's whole header keeps all of it. */
 const FIELD_LENGTH = 64 * 1024;
-/** Encoded words are decoded up to here; nobody reads further. */
+/** Encoded words are decoded up to this length; nobody reads further. */
 const WORDS_LENGTH = 8 * 1024;
 
 export type HeaderField = { readonly name: string; readonly value: string };
 
-/** Text that says nothing of its charset: UTF-8 where it is that, else windows-1252, which has a character for every octet. */
+/** Text without a charset: UTF-8 if it is valid, else windows-1252, which has a character for every octet. */
 export function decodeUnlabelled(bytes: Uint8Array): string {
   return isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : new TextDecoder('windows-1252').decode(bytes);
 }
 
-/** The fields of a header (RFC 5322 §2.2), unfolded. Lines that are none are left out. */
+/** The fields of a header (RFC 5322 §2.2), unfolded. Lines that are not fields are left out. */
 export function headerFields(header: Uint8Array): HeaderField[] {
   const fields: { name: string; lines: string[] }[] = [];
   for (const line of decodeUnlabelled(header).split(/\r?\n/)) {
@@ -40,7 +40,7 @@ export function readable(value: string): string {
 
 export type Address = { readonly name: string; readonly email: string };
 
-/** Everybody whom the fields of that name name, groups taken apart. Either of the two may be empty. */
+/** Everybody in the fields of that name, with groups resolved. Name or address may be empty. */
 export function addresses(fields: readonly HeaderField[], name: string): Address[] {
   return fields
     .filter((field) => field.name === name)
@@ -51,7 +51,7 @@ export function addresses(fields: readonly HeaderField[], name: string): Address
 
 export type Structured = { readonly value: string; readonly parameters: ReadonlyMap<string, string> };
 
-/** `Content-Type` and the like: a value and parameters (RFC 2045 §5.1), these put together as RFC 2231 says. */
+/** `Content-Type` and the like: a value and parameters (RFC 2045 §5.1), joined as RFC 2231 says. */
 export function structured(field: string): Structured {
   const pieces = split(field);
   const plain = new Map<string, string>();
@@ -120,7 +120,7 @@ function percentDecoded(text: string): Buffer {
   );
 }
 
-/** Names that mail uses and the web's list of encodings has not. */
+/** Names that mail uses and that the web's list of encodings lacks. */
 const ALIASES: Readonly<Record<string, string>> = {
   'x-unknown': 'windows-1252',
   'unknown-8bit': 'windows-1252',
@@ -133,7 +133,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   'iso-8859-8-e': 'iso-8859-8',
 };
 
-/** @returns undefined for a charset that nobody here knows */
+/** @returns `undefined` for an unknown charset */
 export function decoderOf(charset: string): TextDecoder | undefined {
   const name = charset.trim().toLowerCase();
   try {

@@ -10,7 +10,7 @@ export type Part = {
   readonly within: readonly string[];
 };
 
-/** A part's own name for its file, in one line; empty where it has none. */
+/** A part's own file name, in one line; empty if it has none. */
 export function nameOf({ disposition, content }: Part): string {
   const name = disposition.parameters.get('filename') ?? content.parameters.get('name') ?? '';
   return readable(name)
@@ -19,32 +19,32 @@ export function nameOf({ disposition, content }: Part): string {
     .slice(0, 250);
 }
 
-/** Whether a part is a picture of the text around it, not a file by itself. */
+/** Whether a part is an inline picture, not a file of its own. */
 export function isInline({ disposition, fields, within }: Part): boolean {
   const isNamed = fieldOf(fields, 'content-id') !== '' || fieldOf(fields, 'content-location') !== '';
   return disposition.value !== 'attachment' && isNamed && within.includes('multipart/related');
 }
 
-/** What becomes of a message while it is read. */
+/** Receives a message while it is read. */
 export type MailHandler = {
-  /** Comes first. `header` is all of it, as it was. */
+  /** Called first. `header` is the whole header, unchanged. */
   begin(header: Buffer, fields: readonly HeaderField[]): void;
-  /** Takes a part's octets, without their transfer encoding; `undefined` when nobody wants them. */
+  /** Returns what takes a part's octets, without their transfer encoding; `undefined` if they are not wanted. */
   part(part: Part): Sink | undefined;
-  /** Takes a message that is a part of this one. */
+  /** Returns the handler of a message that is a part of this one. */
   message(part: Part): MailHandler;
-  /** Something of this message is not as it should be; what stands in the whole source may be missing. */
+  /** Called if this message is malformed, so that something in the source may be missing. */
   fault(): void;
   end(): void;
 };
 
-/** Bounds against messages that are made to keep a reader busy. Beyond them a message is read no deeper. */
+/** Limits against messages that are made to keep a reader busy. Beyond them, a message is read no deeper. */
 const MULTIPARTS = 30;
 const MESSAGES = 8;
 const PARTS = 1000;
 const HEADER_LENGTH = 1024 * 1024;
 const BOUNDARY_LENGTH = 200;
-/** What comes before the first part is a line for programs of 1990. */
+/** Text before the first part is a line for programs that don't know MIME. */
 const PREAMBLE_LENGTH = 500;
 
 const [LF, CR, DASH, SPACE, TAB] = [0x0a, 0x0d, 0x2d, 0x20, 0x09];
@@ -54,13 +54,13 @@ type Frame =
   | { readonly kind: 'multipart'; readonly type: string; readonly boundary: Buffer; isSeen: boolean };
 
 /**
- * Reads one message (RFC 5322, 2045, 2046) as it comes, in constant memory: nothing but headers and unfinished lines is
- * held. It takes whatever it is given; where something does not fit the form, the handler is told.
+ * Reads one message (RFC 5322, 2045, 2046) as it arrives, in constant memory: only headers and unfinished lines are held.
+ * It accepts anything; if something is malformed, the handler is told.
  */
 export class MailParser {
   readonly #frames: Frame[] = [];
   #state: 'header' | 'body' | 'between' = 'header';
-  /** What is read, and how far; what is left goes before the next piece. */
+  /** What is being read, and how far; the rest is prepended to the next piece. */
   #bytes: Buffer = Buffer.alloc(0);
   #at = 0;
   #header: Buffer[] = [];
@@ -97,7 +97,7 @@ export class MailParser {
     this.#bytes = Buffer.from(this.#bytes.subarray(this.#at));
   }
 
-  /** One line of a header. @returns false while it is not all there */
+  /** One line of a header. @returns false while it is incomplete */
   #readHeader(isEnd: boolean): boolean {
     const [bytes, at] = [this.#bytes, this.#at];
     const end = bytes.indexOf(LF, at);
@@ -109,7 +109,7 @@ export class MailParser {
       return true;
     }
     if (this.#isRoot && this.#headerLength === 0 && content.length > 0 && !beginsHeader(content)) {
-      // No header at all: the text begins at once.
+      // There is no header: the text begins at once.
       this.#handler().fault();
       this.#endHeader();
       return true;
@@ -189,7 +189,7 @@ export class MailParser {
     };
   }
 
-  /** Octets up to the next delimiter line. @returns false while it can't be told where that is */
+  /** Octets up to the next delimiter line. @returns false while its place is not known */
   #readBody(isEnd: boolean): boolean {
     const [bytes, from] = [this.#bytes, this.#at];
     if (!this.#frames.some(({ kind }) => kind === 'multipart')) {
@@ -200,7 +200,7 @@ export class MailParser {
     while (line !== undefined) {
       const end = bytes.indexOf(LF, line);
       if (end < 0 && !isEnd && bytes.length - line <= BOUNDARY_LENGTH * 4) {
-        // It may become a delimiter, and the line end before it is that one's.
+        // It may become a delimiter, to which the preceding line end would belong.
         this.#give(lineEndBefore(bytes, line, from));
         return false;
       }
@@ -219,7 +219,7 @@ export class MailParser {
     return kept === bytes.length;
   }
 
-  /** Hands the octets up to `end` on. */
+  /** Passes the octets up to `end` on. */
   #give(end: number): void {
     const bytes = this.#bytes.subarray(this.#at, end);
     this.#at = end;
@@ -229,14 +229,14 @@ export class MailParser {
     else this.#ignore(bytes);
   }
 
-  /** What stands before the first part and after the last one is for nobody; if it is more than a word, that is told. */
+  /** Text before the first part and after the last one is dropped; if it is more than a word, this is reported. */
   #ignore(bytes: Buffer): void {
     this.#ignored += bytes.length;
     const limit = this.#isAfterParts ? 0 : PREAMBLE_LENGTH;
     if (this.#ignored > limit && bytes.some((octet) => octet > SPACE)) this.#handler().fault();
   }
 
-  /** Which multipart a line delimits, the innermost first, and whether it closes it. */
+  /** Which multipart a line delimits, searching from the innermost, and whether it closes it. */
   #delimiter(line: Buffer): { readonly index: number; readonly closes: boolean } | undefined {
     if (!startsDashes(line, 0)) return undefined;
     for (let index = this.#frames.length - 1; index >= 0; index -= 1) {
@@ -266,7 +266,7 @@ export class MailParser {
     if (sink?.end() === false) this.#handler().fault();
   }
 
-  /** Ends what is open down to `count`; the multipart at `seen` has just shown a delimiter. */
+  /** Ends open parts until `count` are left; the multipart at `seen` has just had a delimiter. */
   #pop(count: number, seen?: number): void {
     const frame = seen === undefined ? undefined : this.#frames[seen];
     if (frame?.kind === 'multipart') frame.isSeen = true;
@@ -312,7 +312,7 @@ function startsDashes(bytes: Buffer, at: number): boolean {
   return bytes[at] === DASH && bytes[at + 1] === DASH;
 }
 
-/** Where the next line after `from` begins that begins with two dashes. */
+/** Where the next line after `from` that starts with two dashes begins. */
 function nextDashes(bytes: Buffer, from: number): number | undefined {
   const found = bytes.indexOf(DASHES, from);
   return found < 0 ? undefined : found + 1;
@@ -325,7 +325,7 @@ function lineEndBefore(bytes: Buffer, line: number, from: number): number {
   return end;
 }
 
-/** Where a delimiter may begin whose dashes are not there yet, with the line end before it. */
+/** Where a delimiter whose dashes have not arrived yet may begin, with the line end before it. */
 function delimiterStart(bytes: Buffer, from: number, atLineStart: boolean): number {
   let start = bytes.length;
   if (start > from && bytes[start - 1] === DASH) {

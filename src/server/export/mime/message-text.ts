@@ -3,11 +3,11 @@ import { isInline, MailParser, nameOf, type MailHandler, type Part } from './mai
 import { textDecoder } from './text-decoder.ts';
 import type { Sink } from './transfer-decoders.ts';
 
-/** So much is kept of the plain text and of the HTML of a message, in UTF-16 units. */
+/** How much of a message's plain text, and of its HTML, is kept, in UTF-16 units. */
 const KEPT = 200_000;
 const ATTACHED_AT_MOST = 50;
 
-/** What a person reads of a message. `html` is empty where it has none, and then holds its plain text as well. */
+/** What a person reads of a message. `html` is empty if it has none; otherwise it includes its plain text as well. */
 export type MessageText = {
   readonly from: readonly Address[];
   readonly to: readonly Address[];
@@ -18,10 +18,10 @@ export type MessageText = {
   readonly attached: readonly string[];
 };
 
-/** `write` takes octets that may be changed afterwards. */
+/** The octets given to `write` may be changed afterwards. */
 export type TextReader = { write(octets: Buffer): void; end(): MessageText };
 
-/** Reads a message, or its beginning, up to bounds; whatever comes, it takes. */
+/** Reads a message, or its beginning, up to limits, and accepts anything. */
 export function openTextReader(): TextReader {
   const reading = new Reading({ text: KEPT, html: KEPT, attached: [] });
   const parser = new MailParser(reading);
@@ -35,9 +35,9 @@ export function openTextReader(): TextReader {
 }
 
 type Kind = 'text' | 'html';
-/** How much may still be kept, of a message and of those within it. */
+/** How much more may be kept, of a message and of those within it. */
 type Room = { text: number; html: number; readonly attached: string[] };
-/** `isChoice`: said again by another part in another form. */
+/** `isChoice`: another part says the same in another form. */
 type Piece = { readonly kind: Kind; readonly isChoice: boolean; content: string };
 
 class Reading implements MailHandler {
@@ -80,7 +80,7 @@ class Reading implements MailHandler {
     };
   }
 
-  /** What a message within this one says is shown after it, as mail programs do. */
+  /** The text of a message within this one is shown after it, as mail programs do. */
   message(part: Part): MailHandler {
     const name = nameOf(part);
     if (name !== '') this.#attach(name);
@@ -93,7 +93,7 @@ class Reading implements MailHandler {
   fault(): void {}
 
   end(): void {
-    // Plain text is left out only where HTML says the same.
+    // Plain text is left out only if HTML says the same.
     const hasHtml = this.#pieces.some(({ kind, isChoice }) => kind === 'html' && isChoice);
     const spoken = this.#pieces.map((piece) => ({ ...piece, isChoice: piece.isChoice && hasHtml }));
     this.#pieces.splice(0, Infinity, ...spoken);

@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { decoderOf } from './header-fields.ts';
 import type { Sink } from './transfer-decoders.ts';
 
-/** A body's charset is told by as much of it. */
+/** How much of a body is used to determine its charset. */
 const SNIFFED = 64 * 1024;
 
-/** Octets into text by their charset, whatever they are: what no charset explains is windows-1252, and told at the end. */
+/** Decodes octets by their charset, whatever they are: what fits no charset is read as windows-1252, and reported at the end. */
 export function textDecoder(charset: string, output: (text: string) => void): Sink {
   let sniffed: Uint8Array[] | undefined = [];
   let length = 0;
@@ -41,7 +41,7 @@ export function textDecoder(charset: string, output: (text: string) => void): Si
   };
 }
 
-/** Without a last character that is not all there. */
+/** Without an incomplete last character. */
 function withoutCut(bytes: Buffer): Buffer {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const octet = bytes[bytes.length - back] ?? 0;

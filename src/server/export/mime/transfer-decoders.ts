@@ -1,11 +1,11 @@
-/** Takes octets as they come, in pieces cut anywhere. */
+/** Takes octets as they arrive, in pieces cut anywhere. */
 export type Sink = {
   write(bytes: Uint8Array): void;
-  /** @returns whether all that came had the form that it should have */
+  /** @returns whether everything was well-formed */
   end(): boolean;
 };
 
-/** Octets after decoding; `end` has none of its own to add. */
+/** Octets that need no decoding; `end` adds none. */
 type Output = (bytes: Uint8Array) => void;
 
 const NONE = 0xff;
@@ -17,7 +17,7 @@ for (const [value, octet] of Buffer.from(ALPHABET).entries()) BASE64[octet] = va
 for (const blank of [0x09, 0x0a, 0x0d, 0x20]) BASE64[blank] = BLANK;
 BASE64[0x3d] = PAD;
 
-/** RFC 2045 §6.8. What is not of the alphabet is passed over, as it says there, and told at the end. */
+/** RFC 2045 §6.8. Characters outside the alphabet are ignored, as it says there, and reported at the end. */
 export function base64(output: Output): Sink {
   let [bits, held, padded, isClean] = [0, 0, 0, true];
   return {
@@ -38,7 +38,7 @@ export function base64(output: Output): Sink {
             [bits, held] = [0, 0];
           }
         } else if (value === PAD) {
-          // A quantum with its padding is whole; what comes after it begins another one.
+          // A quantum with its padding is complete; whatever follows begins another one.
           if (held === 2) out[length++] = bits >> 4;
           else if (held === 3) {
             out[length++] = bits >> 10;
@@ -63,9 +63,9 @@ for (const [value, octet] of Buffer.from('0123456789ABCDEF').entries()) HEX[octe
 for (const [value, octet] of Buffer.from('0123456789abcdef').entries()) HEX[octet] = value;
 const [LF, CR, SPACE, TAB, EQUALS] = [0x0a, 0x0d, 0x20, 0x09, 0x3d];
 
-/** RFC 2045 §6.7. What is no escape stays as it is. */
+/** RFC 2045 §6.7. Whatever is not an escape stays as it is. */
 export function quotedPrintable(output: Output): Sink {
-  // An escape, or blanks that fall away if the line ends after them, cut off by the end of a piece.
+  // An escape, or blanks that are dropped if the line ends after them, cut off by the end of a piece.
   let held: Uint8Array = new Uint8Array(0);
   const decode = (bytes: Uint8Array, isEnd: boolean) => {
     const out = new Uint8Array(bytes.length);
@@ -75,7 +75,7 @@ export function quotedPrintable(output: Output): Sink {
       if (octet === SPACE || octet === TAB) {
         let next = at;
         while (bytes[next] === SPACE || bytes[next] === TAB) next += 1;
-        // Blanks without end are no line's end; 1,000 is more than any line has.
+        // Endless blanks are not the end of a line; 1,000 is more than any line has.
         if (next === bytes.length && !isEnd && next - at < 1000) break;
         const endsLine =
           next === bytes.length || bytes[next] === LF || (bytes[next] === CR && (bytes[next + 1] ?? LF) === LF);
@@ -99,7 +99,7 @@ export function quotedPrintable(output: Output): Sink {
       } else out[length++] = octet;
     }
     if (length > 0) output(out.subarray(0, length));
-    // A copy: a Buffer's own `slice` would be a view of octets that are the caller's again.
+    // A copy: a Buffer's own `slice` would be a view of octets that the caller may reuse.
     held = new Uint8Array(bytes.subarray(at));
   };
   return {

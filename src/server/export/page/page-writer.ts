@@ -8,15 +8,15 @@ import { openTextReader, type MessageText } from '../mime/message-text.ts';
 import type { PartMessage } from '../staging/staged-messages.ts';
 import { openSpoolReader, openSpoolWriter, type SpoolReader, type StagedOctets } from '../staging/spool.ts';
 
-/** So much of a message is looked into, in octets: its text comes before what is attached to it. */
+/** How much of a message is read, in octets: its text comes before its attachments. */
 const LOOKED_INTO = 512 * 1024;
-/** So much of a field is listed, and of the text is searched. */
+/** How much of a field is listed, and how much of the text is searched. */
 const FIELD = 300;
 const PEOPLE_AT_MOST = 50;
-/** Messages that one file of the reader holds, and their text at most, in UTF-16 units. */
+/** How many messages one of the page's files holds, and how much text at most, in UTF-16 units. */
 const BLOCK_MESSAGES = 250;
 const BLOCK_TEXT = 1_000_000;
-/** Room for a script of them at first, in octets; it grows. */
+/** Initial room for a script, in octets; it grows. */
 const SCRIPT = 64 * 1024;
 
 const UNSHOWN = ['head>', 'style', 'script'];
@@ -24,10 +24,10 @@ const UNSHOWN = ['head>', 'style', 'script'];
 /** The folder of what is staged, and one for what is needed until the archive is written. */
 export type PageFolders = { readonly folder: string; readonly scratch: string };
 
-/** What is needed of a message; `file` leads to the message itself, where it is a file of its own. */
+/** What is needed of a message; `file` is its path if it is a file of its own. */
 export type PageMessage = StagedOctets & Pick<PartMessage, 'path' | 'internalDate'> & { readonly file: string };
 
-/** A script on the disk, deflated; `known` and `sha256` are of it as it is, `staged` is where it lies. */
+/** A deflated script on the disk at `staged`; `known` and `sha256` are of the uncompressed one. */
 export type PageScript = {
   readonly name: string;
   readonly staged: StagedOctets & { readonly crc32: number };
@@ -35,7 +35,7 @@ export type PageScript = {
   readonly sha256: string;
 };
 
-/** What the list shows and searches of a message. */
+/** What the list shows of a message, and searches. */
 type Row = {
   readonly from: string;
   readonly to: string;
@@ -45,17 +45,17 @@ type Row = {
   readonly start: string;
   readonly file: string;
 };
-/** What a message says, and the names of what is attached to it. */
+/** A message's text, and the names of its attachments. */
 type Body = { readonly text: string; readonly html: string; readonly attached: readonly string[] };
 
-/** The scripts of a page, and how many messages' worth of each kind. */
+/** The scripts of a page, by kind, and how many messages are in them. */
 export type PageScripts = { readonly blocks: number; readonly scripts: readonly PageScript[] };
 
-/** Makes the scripts of a page out of messages, by their text. */
+/** Makes a page's scripts from the text of messages. */
 export type PageWriter = AsyncDisposable & {
-  /** One batch after another, in the order of the calls. @throws {SpoolError} when a message is not there any more */
+  /** Batches are processed one after another, in the order of the calls. @throws {SpoolError} if a message is gone */
   add(messages: readonly PageMessage[]): Promise<void>;
-  /** After the last message: all scripts, which are on the disk until the writer is disposed of. */
+  /** After the last message: all scripts, which stay on the disk until the writer is disposed of. */
   end(): Promise<PageScripts>;
 };
 
@@ -135,11 +135,11 @@ async function textOf(message: PageMessage, spool: SpoolReader): Promise<Message
 
 type Script = { readonly name: string; readonly octets: Buffer };
 
-/** Scripts of one call each, with its number and an array. `end` gives one, which is good until the next one is ended. */
+/** Scripts of one call each, with a number and an array. `end` returns one, valid until the next `end`. */
 function openScripts(call: string): { add(value: object): void; end(): Buffer } {
   let [octets, other] = [Buffer.allocUnsafeSlow(SCRIPT), Buffer.allocUnsafeSlow(SCRIPT)];
   let [length, number] = [0, 1];
-  // At once: each collection of garbage would copy what waits.
+  // Allocated at once, since each garbage collection would copy what waits.
   const write = (text: string) => {
     const needed = length + Buffer.byteLength(text);
     if (needed > octets.length) {
@@ -192,7 +192,7 @@ function people(addresses: readonly Address[]): string {
     .join(', ');
 }
 
-/** The first words between the tags, without what a page does not show. */
+/** The first words between the tags, without anything that a page does not show. */
 function wordsOf(html: string): string {
   const lower = html.toLowerCase();
   const words: string[] = [];
@@ -214,12 +214,12 @@ function wordsOf(html: string): string {
 /** One line of text. */
 function field(text: string): string {
   const line = lineOf(text.slice(0, 2 * FIELD));
-  // There is much white space in it.
+  // It contains much white space.
   const whole = line.length < FIELD && text.length > 2 * FIELD ? lineOf(text.slice(0, 4 * FIELD)) : line;
   return whole.slice(0, FIELD).trimEnd().toWellFormed();
 }
 
-/** White space is one blank; where it is one already nothing is to be done. */
+/** Collapses white space to single blanks; quick if it is already. */
 function lineOf(text: string): string {
   return text.replaceAll(/\s{2,}|[^\S ]/g, ' ').trimStart();
 }

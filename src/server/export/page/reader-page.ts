@@ -9,7 +9,7 @@ import { verified } from '../staging/verified.ts';
 import type { ExportThread } from '../thread/export-thread.ts';
 import type { PageFolders, PageMessage } from './page-writer.ts';
 
-/** Messages that go to the thread together, and batches that it may have at a time. */
+/** How many messages go to the thread together, and how many batches it may have at a time. */
 const [BATCH, AHEAD] = [50, 20];
 
 type Source = PageFolders & {
@@ -23,14 +23,14 @@ type Source = PageFolders & {
   readonly signal: AbortSignal;
 };
 
-/** Its own name in each part, so that parts which are unpacked in one place keep theirs. */
+/** A different name in each part, so that parts unpacked in one place keep their own. */
 export function readerPage(part: number): string {
   return part === 1 ? 'index.html' : `index-${part}.html`;
 }
 
 /** The page of a part, made while the part's messages are written. */
 export type ReaderPage = AsyncDisposable & {
-  /** Shows a message; one that comes again at once is the same. @throws {SpoolError} when one is not there any more */
+  /** Adds a message; a repetition of the last one is ignored. @throws {SpoolError} if a message is gone */
   show(message: PartMessage): Promise<void>;
   /** After the last message. */
   files(): AsyncGenerator<PartFileContent>;
@@ -39,8 +39,8 @@ export type ReaderPage = AsyncDisposable & {
 let pages = 0;
 
 /**
- * A page that lists, searches, shows and prints the messages of a part in any browser, without a network. What it shows
- * lies beside it in scripts of nothing but data, since a browser lets a page of the disk read nothing else.
+ * A page that lists, searches, shows and prints the messages of a part in any browser, without a network. Its contents are
+ * in scripts of pure data beside it, because a browser lets a page from the disk read nothing else.
  */
 export async function openReaderPage(source: Source): Promise<ReaderPage> {
   const { ledger, spool, thread, part, provider, made, format, folder, scratch, signal } = source;
@@ -48,7 +48,7 @@ export async function openReaderPage(source: Source): Promise<ReaderPage> {
   const page = (pages += 1);
   const underWay = [thread.ask('beginPage', { page, folders: { folder, scratch } })];
   underWay[0]?.catch(() => {});
-  // What the thread still has to read may take it minutes.
+  // What the thread still has to read may take minutes.
   const over = Promise.withResolvers<never>();
   over.promise.catch(() => {});
   const giveUp = () => over.reject(signal.reason);
@@ -68,7 +68,7 @@ export async function openReaderPage(source: Source): Promise<ReaderPage> {
       last = message;
       const mailbox = mailboxes.get(message.mailboxId);
       if (mailbox === undefined) throw new Error('A message is in no mailbox of its part.');
-      // Only a format of one file for each message has files to lead to.
+      // Only a format with one file per message has files to link to.
       const { path: file, more } = format.place(message, mailbox, 0);
       const { path, internalDate, segment, position, size } = message;
       batch.push({ path, internalDate, segment, position, size, file: 'index' in more ? '' : file });
@@ -105,13 +105,13 @@ export async function openReaderPage(source: Source): Promise<ReaderPage> {
     },
     [Symbol.asyncDispose]: async () => {
       signal.removeEventListener('abort', giveUp);
-      // A thread that died has nothing open.
+      // A thread that has died has nothing open.
       await thread.ask('closePage', { page }).catch(() => {});
     },
   };
 }
 
-/** Mail that is damaged on the disk is fetched again; of the page's own nothing is there to fetch. */
+/** Mail that is damaged on the disk is fetched again; the page's own data can't be. */
 async function* ownOctets(octets: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* octets;

@@ -1,13 +1,13 @@
 import { EXPORT_PART_OCTETS } from '../../../contract/export-part.ts';
 import { DISK_RESERVE } from './disk-room.ts';
 
-/** Parameters of an export, so that tests can take small ones. */
+/** Limits of an export, which tests can lower. */
 export type ExportLimits = {
   /** Mail in one part, in octets before compression. */
   readonly partOctets: number;
   /** Messages in one part; a format may take fewer. */
   readonly partMessages: number;
-  /** Mail fetched between two points from which a run goes on after a crash. */
+  /** Mail fetched between two points from which a run can continue after a crash. */
   readonly batchOctets: number;
   readonly batchMessages: number;
   /** Free octets below which an export pauses. */

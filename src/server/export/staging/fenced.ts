@@ -1,10 +1,10 @@
 import type { Database, Sql } from '../../store/database.ts';
 import { requireLease, type Lease } from '../../transfers/lease.ts';
 
-/** The database for a worker's export: it writes only while the lease is its own, whenever it was frozen. */
+/** The database as a worker's export uses it: writes succeed only while the worker holds the lease, even after a freeze. */
 export type Fenced = Pick<Sql, 'query'> & {
   readonly lease: Lease;
-  /** Commits what `work` did, or nothing if it throws. @throws {LeaseLost} when another worker has the transfer by then */
+  /** Commits what `work` did, or nothing if it throws. @throws {LeaseLost} if another worker has taken the transfer */
   write<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
 };
 
@@ -15,7 +15,7 @@ export function fenced(database: Database, lease: Lease): Fenced {
     write: (work) =>
       database.transaction(async (sql) => {
         const result = await work(sql);
-        // Not before: as long as it is held here nobody confirms it, and work on a large mailbox takes its time.
+        // Only now: while the row is locked here the lease can't be confirmed, and a large mailbox takes a while.
         await requireLease(sql, lease);
         return result;
       }),

@@ -1,8 +1,8 @@
-/** How much of a message's beginning is kept for its header at most, in octets. */
+/** How much of a message's beginning is kept at most, for its header, in octets. */
 const HEADER_OCTETS = 64 * 1024;
 const [USUAL_END, BARE_END] = ['\r\n\r\n', '\n\n'];
 
-/** Keeps the header of a message that goes by, and what comes with it; the chunks may be used for something else afterwards. */
+/** Keeps the header of a message passing through, and what comes with it; the chunks may be reused afterwards. */
 export function openHeaderCollector(): { take(chunk: Uint8Array): void; octets(): Buffer } {
   let header: Buffer = Buffer.alloc(0);
   let isWhole = false;
@@ -22,7 +22,7 @@ export function openHeaderCollector(): { take(chunk: Uint8Array): void; octets()
 
 function endOf(octets: Buffer, from: number): number | undefined {
   const usual = octets.indexOf(USUAL_END, from, 'latin1');
-  // Whichever is first: what is bare is not looked for in the whole of a message that has none.
+  // Whichever comes first, so that a message without a bare one is not searched to its end.
   const bare = octets.subarray(0, usual < 0 ? octets.length : usual).indexOf(BARE_END, from, 'latin1');
   if (bare >= 0) return bare + USUAL_END.length;
   return usual < 0 ? undefined : usual + USUAL_END.length;

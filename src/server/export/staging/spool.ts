@@ -3,7 +3,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { alignedBuffer, alignedDown, alignedUp, openUnbuffered, type UnbufferedFile } from './unbuffered.ts';
 
-/** What is staged is missing or not what was written. It has to be fetched again. */
+/** What was staged is missing, or is not what was written. It has to be fetched again. */
 export class SpoolError extends Error {
   override name = 'SpoolError';
 }
@@ -11,29 +11,29 @@ export class SpoolError extends Error {
 export type Place = { readonly segment: string; readonly position: number };
 export type StagedOctets = Place & { readonly size: number };
 
-/** What is written at once, and read at once, in octets. */
+/** How much is written or read at once, in octets. */
 const BLOCK = 1024 * 1024;
 const WINDOW = 512 * 1024;
-/** Several runs stage at once, each into a segment: those that are read by turns stay open. */
+/** Several runs stage at once, each into its own segment; those that are read alternately stay open. */
 const OPEN_SEGMENTS = 8;
 
 /**
- * Appends messages to a segment file of its own, one after another, so that two runs never write into one. A message is
- * what is appended between `begin` and `end`; one that is not ended is of no account.
+ * Appends messages to a segment file of its own, one after another, so that two runs never write to the same one. A
+ * message is what is appended between `begin` and `end`; one without an end is ignored.
  */
 export type SpoolWriter = AsyncDisposable & {
   readonly segment: string;
   begin(): Place;
-  /** Takes octets, which may be changed afterwards. @returns false when `drained` is to be awaited before more come */
+  /** Takes octets, which may be changed afterwards. @returns false if `drained` must be awaited before more are given */
   append(octets: Uint8Array): boolean;
   drained(): Promise<void>;
   /** The size of the message. */
   end(): { readonly size: number };
-  /** Resolves when all that was appended will survive a power cut. */
+  /** Resolves when everything appended will survive a power cut. */
   sync(): Promise<void>;
 };
 
-/** @param look is shown all that is written, a block at a time, while it is written, and may show it to other threads */
+/** @param look sees every block while it is written, and may share it with other threads */
 export async function openSpoolWriter(
   folder: string,
   look?: (octets: Uint8Array, position: number) => Promise<void>,
@@ -42,14 +42,14 @@ export async function openSpoolWriter(
   const segment = `${randomUUID()}.segment`;
   const block = alignedBuffer(BLOCK, look !== undefined);
   const file = await openUnbuffered(join(folder, segment), 'write');
-  /** Octets in the block, and of the file before it. */
+  /** Octets in the block, and in the file before it. */
   let [filled, written] = [0, 0];
-  /** What does not fit into the block any more. */
+  /** What no longer fits into the block. */
   let rest: Uint8Array = Buffer.alloc(0);
   let began = 0;
   const take = (octets: Uint8Array) => {
     const taken = octets.subarray(0, BLOCK - filled);
-    // In one piece: into memory of several threads `set` and `copy` go octet by octet, which takes five times as long.
+    // In one piece: into shared memory, `set` and `copy` go octet by octet, which takes five times as long.
     if (taken.length > 0) block.fill(taken, filled, filled + taken.length);
     filled += taken.length;
     rest = octets.subarray(taken.length);
@@ -57,7 +57,7 @@ export async function openSpoolWriter(
   const isFull = () => filled === BLOCK;
   const flush = async () => {
     const length = alignedUp(filled);
-    // The block is not filled again before both are done with it.
+    // The block is not refilled before both are done with it.
     const [stored, looked] = await Promise.allSettled([
       file.write(block.subarray(0, length), written),
       look?.(block.subarray(0, filled), written),
@@ -93,17 +93,17 @@ export async function openSpoolWriter(
 }
 
 export type SpoolReader = AsyncDisposable & {
-  /** Each chunk is good until the next one is asked for. @throws {SpoolError} when the octets are not all there */
+  /** Each chunk is valid until the next one is requested. @throws {SpoolError} if octets are missing */
   read(staged: StagedOctets): AsyncIterable<Buffer>;
 };
 
 type Window = { readonly from: number; readonly length: number };
-/** What is read out of, and what is read into. */
+/** The window that is being read from, and the one being filled. */
 type Windows = readonly [Buffer, Buffer];
 
 /**
- * Reads what was staged, one message at a time; neighbours are read from the disk together, and before they are needed.
- * Messages of one mailbox may lie in several segments by turns, so that each has a window of its own.
+ * Reads what was staged, one message at a time; neighbouring messages are read from the disk together, ahead of need. The
+ * messages of one mailbox may alternate between segments, so each segment has a window of its own.
  */
 export function openSpoolReader(folder: string): SpoolReader {
   const segments = new Map<string, SegmentReader>();
@@ -114,7 +114,7 @@ export function openSpoolReader(folder: string): SpoolReader {
   };
   async function segmentOf(name: string): Promise<SegmentReader> {
     const segment = segments.get(name) ?? (await begin(name));
-    // The one that was used last is the last one.
+    // Keep the most recently used one last.
     segments.delete(name);
     segments.set(name, segment);
     const [oldest] = segments;
@@ -127,7 +127,7 @@ export function openSpoolReader(folder: string): SpoolReader {
   return {
     async *read({ segment: name, position, size }) {
       for (let from = 0; from < size;) {
-        // It may have been closed for others meanwhile.
+        // It may have been closed meanwhile to make room for others.
         const segment = await segmentOf(name);
         const chunk = (await segment.from(position + from)).subarray(0, size - from);
         from += chunk.length;
@@ -142,7 +142,7 @@ export function openSpoolReader(folder: string): SpoolReader {
 }
 
 type SegmentReader = {
-  /** What there is from a place on, at least one octet; good until it is called again. @throws {SpoolError} at the end */
+  /** The octets from an offset on, at least one; valid until the next call. @throws {SpoolError} at the end */
   from(at: number): Promise<Buffer>;
   close(): Promise<void>;
 };
@@ -160,7 +160,7 @@ async function openSegment(path: string, windows: Windows, giveBack: () => void)
     from: async (at) => {
       const isIn = ({ from, length }: Window) => at >= from && at < from + length;
       if (!isIn(window)) {
-        // Both read into the same octets: the one before has come to its end first.
+        // Both read into the same memory, so the previous read must have ended.
         const found = await ahead?.catch(() => undefined);
         ahead = undefined;
         window = found !== undefined && isIn(found) ? found : await load(at);
@@ -182,7 +182,7 @@ async function openSegment(path: string, windows: Windows, giveBack: () => void)
   };
 }
 
-/** The disk says that it has lost it. */
+/** Whether the disk reports that it has lost the data. */
 function unreadable(error: NodeJS.ErrnoException): never {
   if (error.code !== 'EIO') throw error;
   throw new SpoolError('A segment of the staged messages can not be read.', { cause: error });
@@ -198,8 +198,8 @@ async function openStaged(path: string): Promise<UnbufferedFile> {
 }
 
 /**
- * Removes segments and unfinished archives that nothing refers to. What is kept is asked after it was looked what there
- * is: what somebody begins meanwhile stays.
+ * Removes segments and unfinished archives that nothing refers to. It first lists what exists and then asks what to keep,
+ * so what somebody begins meanwhile stays.
  */
 export async function sweepSpool(folder: string, kept: () => Promise<ReadonlySet<string>>): Promise<void> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {

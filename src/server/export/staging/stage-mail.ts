@@ -22,28 +22,28 @@ export type Gathering = {
   readonly clock: Clock;
   readonly format: MailFormat;
   readonly limits: ExportLimits;
-  /** Where the spool is, for a look at the room on its disk. */
+  /** Where the spool is, to check the room on its disk. */
   readonly folder: string;
   readonly signal: AbortSignal;
-  /** How often it has waited for what was refused. */
+  /** How often it has waited because of refusals. */
   readonly refusalWaits: number;
   readonly segments: Segments;
-  /** Seals what is staged and writes it; messages may be staged meanwhile, for the next part. */
+  /** Closes the part that is staged and writes it; meanwhile, messages may be staged for the next part. */
   readonly onPartFull: () => Promise<void>;
   readonly onProgress: (progress: ExportProgress) => void;
 };
 
-/** A mailbox as it was listed: what is wanted of it, and what of that has come. */
+/** A mailbox as listed: which messages are wanted, and which of them have arrived. */
 export type MailboxListing = {
   readonly mailbox: Mailbox;
   readonly uidValidity: bigint;
   readonly exists: number;
-  /** Messages that it counts and does not list. */
+  /** Messages that it counts but does not list. */
   readonly unlisted: number;
   readonly mailboxId: number;
-  /** The number that was given last. */
+  /** The last number given. */
   highest: number;
-  /** Whether something is staged under an older UIDVALIDITY that may be the same messages. */
+  /** Whether messages are staged under an older UIDVALIDITY that may be the same ones. */
   readonly claims: boolean;
   readonly wanted: readonly { readonly uid: number; readonly size: number }[];
   readonly taken: Set<number>;
@@ -51,26 +51,26 @@ export type MailboxListing = {
 
 export type Batch = { readonly listing: MailboxListing; readonly uids: readonly number[]; readonly octets: number };
 
-/** Where messages come from the readers and go to the disk and into the ledger; several readers may bring some at once. */
+/** Takes messages from the readers to the disk and into the ledger; several readers may deliver at once. */
 export type Stager = {
-  /** Stages what of the batch is not staged yet. Can be repeated at any time after any failure. */
+  /** Stages those of the batch that are not staged yet. Can be repeated at any time after any failure. */
   take(batch: Batch, reader: MailReader): Promise<void>;
-  /** The source has so many messages now. */
+  /** Sets how many messages the source has now. */
   expect(total: number): void;
   count(): number;
-  /** Grows with each that is staged or given up. */
+  /** Grows with each message that is staged or given up. */
   moved(): number;
-  /** Of the messages of the source, in this run. */
+  /** Progress among the source's messages, in this run. */
   readonly faults: Faults;
 };
 
-/** A message that has come whole; it gets a number when it is known not to be there by an older one. */
+/** A message that has arrived completely; it gets a number once it is known not to have an older one. */
 type Arrived = Omit<StagedMessage, 'number' | 'label' | keyof Sum> & {
   readonly sum: Promise<Sum>;
   readonly label: (number: number) => string;
 };
 
-/** The times that an archive, a database and an ISO string all can hold. */
+/** The times that an archive, a database and an ISO string can all represent. */
 const [EARLIEST, LATEST] = [new Date('0001-01-01T00:00:00Z'), new Date('9999-12-31T23:59:59Z')];
 
 export async function openStager(gathering: Gathering): Promise<Stager> {
@@ -88,15 +88,15 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   const tell = () => gathering.onProgress({ done: state.messages, total: state.expected, bytes: state.octets });
 
   /**
-   * Counts the batch into the part that is being gathered, or into the next one when it does not fit.
-   * @returns what is called when the batch has come to its end
+   * Counts the batch towards the part being gathered, or the next one if it does not fit.
+   * @returns a function to call when the batch has ended
    */
   async function countIn({ octets, uids }: Batch, before: Promise<unknown>): Promise<() => void> {
     await before;
     const most = Math.min(limits.partMessages, gathering.format.partMessages);
     const fits = state.openOctets + octets <= limits.partOctets && state.openMessages + uids.length <= most;
     if (state.openMessages > 0 && !fits) {
-      // What of the part is still under way belongs to it.
+      // What is still under way of the part belongs to it.
       await Promise.all(underWay);
       await gathering.segments.rotate();
       await gathering.onPartFull();
@@ -114,7 +114,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   }
 
   function makeRoomInPart(batch: Batch): Promise<() => void> {
-    // When a part can't be written, nobody goes on; each who waits is told.
+    // If a part can't be written, nobody continues; everyone waiting gets the error.
     const counted = countIn(batch, parts);
     parts = counted;
     return counted;
@@ -127,7 +127,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
     for await (const chunk of message.octets) {
       lineEnds?.take(chunk);
       keep.take(chunk);
-      // Most chunks only go into a block in memory.
+      // Most chunks only fill a block in memory.
       if (!writer.append(chunk)) await writer.drained();
     }
     const internalDate = storedDate(message.internalDate);
@@ -143,7 +143,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
     };
   }
 
-  /** Null where it is staged already, by another number. */
+  /** `null` if it is already staged under another number. */
   async function numbered({ sum, label, ...arrived }: Arrived, listing: MailboxListing): Promise<StagedMessage | null> {
     const { sha256, crc32 } = await sum;
     const { uid } = arrived;
@@ -185,7 +185,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
         }
       } catch (error) {
         if (!(error instanceof MailError) && !(error instanceof Stopped)) throw error;
-        // What has come whole is kept.
+        // Keep what has arrived completely.
         await record(listing, arrived, writer);
         throw error;
       }
@@ -197,7 +197,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
     await requireRoom(gathering.folder, limits.diskReserve + octets);
     if (open.get(reader) !== listing) {
       const opened = await unlessRefused(reader.open(listing.mailbox.path));
-      // The next pass lists it anew, or finds it gone.
+      // The next pass lists it again, or finds it gone.
       if (opened?.uidValidity !== listing.uidValidity) return;
       open.set(reader, listing);
     }
@@ -209,7 +209,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
       try {
         await fetch(listing, [uid], reader);
       } catch (error) {
-        // It is named in the end; the connection has ended, and the next batch makes another one.
+        // It is reported at the end; the connection has ended, and the next batch opens another one.
         if (isReadable(place, uid, faults) || uid !== alone.at(-1)) throw error;
       }
     }
@@ -235,7 +235,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   };
 }
 
-/** As it is noted of a message. */
+/** As recorded for a message. */
 export function storedDate(date: Date): Date {
   if (Number.isNaN(date.getTime())) return new Date(0);
   if (date < EARLIEST) return EARLIEST;

@@ -2,18 +2,18 @@ import { BLANK_CONTACT, type Contact } from '../../../contract/contact.ts';
 import { LeaseLost } from '../../transfers/lease.ts';
 import type { Fenced } from './fenced.ts';
 
-/** So many are read together, and so many octets of them: some have photos of megabytes. */
+/** How many contacts, and how many octets of them, are read together: some have photos of megabytes. */
 const [PAGE, PAGE_OCTETS] = [100, 4 * 1024 * 1024];
 
 /** The contacts of an export, until its last part is written. */
 export type StagedContacts = {
-  /** Takes the place of what an interrupted run left. */
+  /** Replaces what an interrupted run left. */
   clear(): Promise<void>;
-  /** Takes the place of one that had this number. */
+  /** Replaces the one that had this number. */
   put(number: number, contact: Contact): Promise<void>;
   count(): Promise<number>;
   contacts(): AsyncIterable<Contact>;
-  /** A card that is no contact: one of a group, or one that could not be read. */
+  /** A card that is not a contact: a group, or one that could not be read. */
   putCard(kind: CardKind, number: number, card: string): Promise<void>;
   countCards(kind: CardKind): Promise<number>;
   /** @param number from 1 */
@@ -101,7 +101,7 @@ export function openStagedContacts(database: Fenced, exportId: number): StagedCo
 }
 
 function contactOf({ contact, photo_type: mediaType, photo }: Row): Contact {
-  // One that an older version has staged lacks the newer fields.
+  // What an older version has staged lacks the newer fields.
   const stored = { ...BLANK_CONTACT, ...(JSON.parse(contact) as Omit<Contact, 'photo'>) };
   return mediaType === null || photo === null ? stored : { ...stored, photo: { mediaType, bytes: photo } };
 }

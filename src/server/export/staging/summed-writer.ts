@@ -2,16 +2,16 @@ import type { ExportThread } from '../thread/export-thread.ts';
 import type { Sum } from './message-sums.ts';
 import { openSpoolWriter, type SpoolWriter } from './spool.ts';
 
-/** Besides, the sums of each message, which are known when it is on the disk: after `sync` at the latest. */
+/** Also computes the sums of each message, known once it is on the disk: after `sync` at the latest. */
 export type SummedWriter = Omit<SpoolWriter, 'end'> & {
   end(): { readonly size: number; readonly sum: Promise<Sum> };
 };
 
-/** A message in the block, or what of it is; in octets of the segment. */
+/** A message in the block, or the part of it that is; positions in the segment, in octets. */
 type Open = { readonly position: number; begins: boolean };
 type Ended = Open & { readonly end: number; readonly sum: PromiseWithResolvers<Sum> };
 
-/** The thread of exports takes the sums, out of the memory that goes to the disk meanwhile. */
+/** The export thread computes the sums, from the memory that is being written to the disk meanwhile. */
 export async function openSummedWriter(folder: string, thread: Pick<ExportThread, 'ask'>): Promise<SummedWriter> {
   let ended: Ended[] = [];
   let open: Open | undefined;
@@ -46,7 +46,7 @@ export async function openSummedWriter(folder: string, thread: Pick<ExportThread
       if (open === undefined) throw new Error('A message ends that has not begun.');
       const { size } = writer.end();
       const sum = Promise.withResolvers<Sum>();
-      // Whoever writes is told as well.
+      // The writer gets the error as well.
       sum.promise.catch(() => {});
       ended.push({ ...open, end: open.position + size, sum });
       open = undefined;
@@ -54,7 +54,7 @@ export async function openSummedWriter(folder: string, thread: Pick<ExportThread
     },
     [Symbol.asyncDispose]: async () => {
       await writer[Symbol.asyncDispose]();
-      // A thread that died has nothing open.
+      // A thread that has died has nothing open.
       await thread.ask('closeSums', { segment: writer.segment }).catch(() => {});
     },
   };

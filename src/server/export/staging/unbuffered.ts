@@ -1,18 +1,18 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 
-/** What goes around the page cache has lengths and places that are multiples of it, in octets. */
+/** Without the page cache, lengths and offsets must be multiples of this, in octets. */
 const ALIGNMENT = 4096;
 const WASM_PAGE = 64 * 1024;
 
-/** As {@link ALIGNMENT} wants it. */
+/** Rounded to {@link ALIGNMENT}. */
 export const alignedUp = (octets: number): number => Math.ceil(octets / ALIGNMENT) * ALIGNMENT;
 export const alignedDown = (octets: number): number => octets - (octets % ALIGNMENT);
 
 /**
- * Memory that files can be written from and read into: only that of WebAssembly begins at a page in each case. It takes
- * much address space; a process that is not given so much has other memory, and its files are ordinary ones.
- * @param isShared another thread reads it as well; where it is other memory, that gets a copy
+ * Memory that files can be written from and read into: only WebAssembly's is certain to begin at a page. It takes much
+ * address space; a process that can't get so much uses other memory, and ordinary files.
+ * @param isShared another thread reads it as well; it gets a copy if it is other memory
  */
 export function alignedBuffer(size: number, isShared = false): Buffer {
   const pages = Math.ceil(size / WASM_PAGE);
@@ -25,20 +25,20 @@ export function alignedBuffer(size: number, isShared = false): Buffer {
 }
 
 /**
- * A file that is written once and read once by us, around the page cache (`O_DIRECT`, open(2)): to have each octet
- * copied into memory that nobody reads it from costs more than the disk. Where a system, a disk or a length does not
- * allow that, it is an ordinary file.
+ * A file that we write once and read once, bypassing the page cache (`O_DIRECT`, open(2)): copying each octet into memory
+ * that nobody reads it from costs more than the disk does. If a system, a disk or a length does not allow this, it is an
+ * ordinary file.
  */
 export type UnbufferedFile = AsyncDisposable & {
   write(octets: Uint8Array, position: number): Promise<void>;
-  /** @returns how many octets there were */
+  /** @returns how many octets were read */
   read(into: Uint8Array, position: number): Promise<number>;
   truncate(size: number): Promise<void>;
   datasync(): Promise<void>;
   sync(): Promise<void>;
 };
 
-/** @param purpose a new file is made to be written, one that is there is read */
+/** @param purpose a new file is written, an existing one is read */
 export async function openUnbuffered(path: string, purpose: 'write' | 'read'): Promise<UnbufferedFile> {
   const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL } = constants;
   const [first, later] = purpose === 'read' ? [O_RDONLY, O_RDONLY] : [O_WRONLY | O_CREAT | O_EXCL, O_WRONLY];
@@ -46,7 +46,7 @@ export async function openUnbuffered(path: string, purpose: 'write' | 'read'): P
   let ordinary: Promise<FileHandle> | undefined;
   const reopen = async () => {
     const handle = await open(path, later);
-    // What is under way comes to its end before.
+    // Wait for what is under way.
     await direct.close();
     return handle;
   };
@@ -63,7 +63,7 @@ export async function openUnbuffered(path: string, purpose: 'write' | 'read'): P
   }
   return {
     write: async (octets, position) => {
-      // A write may take only a part: a disk that is nearly full does that before it says so.
+      // A write may be partial: a nearly full disk does that before it reports an error.
       for (let from = 0; from < octets.length;) {
         const at = from;
         const { bytesWritten } = await transfer((file) => file.write(octets, at, octets.length - at, position + at));
@@ -85,13 +85,13 @@ export async function openUnbuffered(path: string, purpose: 'write' | 'read'): P
 }
 
 async function openDirect(path: string, first: number, later: number): Promise<FileHandle> {
-  // Only Linux has it.
+  // Linux only.
   const around = (constants.O_DIRECT as number | undefined) ?? 0;
   try {
     return await open(path, first | around, 0o600);
   } catch (error) {
     if (around === 0 || !isInvalid(error)) throw error;
-    // It has been made by then, or not.
+    // The file may have been created by then.
     return open(path, later | (first & constants.O_CREAT), 0o600);
   }
 }

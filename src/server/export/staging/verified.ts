@@ -2,8 +2,8 @@ import { crc32 } from 'node:zlib';
 import { SpoolError, type SpoolReader, type StagedOctets } from './spool.ts';
 
 /**
- * Staged octets, held against the checksum that was taken when they came.
- * @throws {SpoolError} at the end, when they are not the same
+ * Staged octets, checked against the checksum taken when they arrived.
+ * @throws {SpoolError} at the end, if they differ
  */
 export async function* verified(
   spool: SpoolReader,

@@ -20,24 +20,24 @@ export type BucketAddress = {
   readonly region: string;
 };
 
-/** Of an answer that is no file so many octets are read, and of a list so many answers. */
+/** How many octets are read of an answer that is not a file, and how many answers of a list. */
 const ANSWER_OCTETS = 4 * 1024 * 1024;
 const PAGES_AT_MOST = 100;
-/** A file goes up in pieces of this many octets, so many at once: memory is their product, and 10,000 pieces are the most. */
+/** A file is uploaded in pieces of this many octets, this many at once (memory is the product); 10,000 pieces at most. */
 const PIECE = 8 * 1024 * 1024;
 const PIECES_AT_ONCE = 3;
 /**
- * In milliseconds, how long it may take to reach the bucket, how long until its answer begins (`0`: as long as silence),
- * and how long nothing may move on a connection; how often it is tried; and how many connections there are: no kind
- * waits for another. Who downloads may rest for a while, once it has begun. Somebody waits for what is removed.
+ * For each kind of request: how long, in milliseconds, connecting may take, how long until the answer begins (`0`: as long
+ * as silence), how long nothing may move on a connection; how many tries; and how many connections, so that no kind waits
+ * for another. A download may pause for a while once it has begun. A removal is quick, because somebody waits for it.
  */
 const WRITING = { reached: 10_000, begun: 0, silence: 30_000, attempts: 2, connections: 100 };
 const REMOVING = { reached: 2000, begun: 0, silence: 3000, attempts: 2, connections: 20 };
 const READING = { reached: 10_000, begun: 10_000, silence: 600_000, attempts: 2, connections: 1000 };
 
 /**
- * Exports in an S3-compatible bucket. A piece that a crash left behind is invisible; a lifecycle rule of the bucket
- * (AbortIncompleteMultipartUpload) clears it away.
+ * Exports in an S3-compatible bucket. Pieces left by a crash are invisible; a lifecycle rule of the bucket
+ * (AbortIncompleteMultipartUpload) removes them.
  */
 export function openBucketStore(address: BucketAddress, staging: string, begun = READING.begun): ExportStore {
   const { bucket, prefix } = address;
@@ -53,7 +53,7 @@ export function openBucketStore(address: BucketAddress, staging: string, begun =
     const keys: string[] = [];
     let pages = 0;
     for await (const { Contents = [] } of paginateListObjectsV2({ client: removing }, place, options)) {
-      // What a bucket lists beside what it was asked for is another export's, and stays.
+      // Anything else that the bucket lists belongs to another export, and stays.
       keys.push(...Contents.flatMap(({ Key }) => (Key?.startsWith(place.Prefix) === true ? Key : [])));
       pages += 1;
       if (pages > PAGES_AT_MOST) throw new Error('The bucket lists files without end.');
@@ -76,7 +76,7 @@ export function openBucketStore(address: BucketAddress, staging: string, begun =
       try {
         await upload.done();
       } catch (error) {
-        // It may be there all the same: the answer was lost.
+        // It may be there anyway, if only the answer was lost.
         await removeKey(key).catch(() => {});
         throw new StoreError('The bucket did not take a file.', { cause: error });
       }
@@ -117,7 +117,7 @@ export function openBucketStore(address: BucketAddress, staging: string, begun =
   };
 }
 
-/** What a request ends with. */
+/** The signal that ends a request. */
 type Ending = { readonly abortSignal?: AbortSignal };
 
 function unusable(error: unknown): never {
@@ -128,7 +128,7 @@ function clientOf({ region, endpoint }: BucketAddress, limits: typeof WRITING): 
   const client = new S3Client({
     region,
     maxAttempts: limits.attempts,
-    // Servers other than Amazon's often know no newer checksums and no bucket in the host name.
+    // Servers other than Amazon's often support neither newer checksums nor a bucket in the host name.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
@@ -141,7 +141,7 @@ function clientOf({ region, endpoint }: BucketAddress, limits: typeof WRITING): 
     },
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
   });
-  // The library reads what is no file all at once, however long it is.
+  // The library reads anything but a file all at once, however long it is.
   client.middlewareStack.add(
     (next, { commandName }) =>
       async (asked) => {
@@ -169,8 +169,8 @@ function bounded(body: Readable): Readable {
 }
 
 /**
- * A client for one upload, whose requests end with a signal. By the upload's own abort it would end before what is under
- * way, which might arrive yet. To give the upload up is tried shortly, and its failure says nothing of what went wrong.
+ * A client for one upload, whose requests a signal ends. The upload's own abort would return before its requests end, and
+ * they might still arrive. Cancelling the upload at the bucket is tried only briefly, and its failure is ignored.
  */
 function endingWith(signal: AbortSignal, client: S3Client, removing: S3Client): S3Client {
   const send = async (command: Parameters<S3Client['send']>[0]) =>

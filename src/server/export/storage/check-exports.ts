@@ -7,16 +7,16 @@ import { isDiskFull } from '../staging/disk-room.ts';
 import { StoreError, type ExportStore } from './export-store.ts';
 import type { Log } from '../../log.ts';
 
-/** A bucket that does not answer for so long at the start is in trouble. */
+/** A bucket that does not answer within this time at the start is in trouble. */
 const ANSWER_WITHIN_MS = 20_000;
 const FILE = 'start.txt';
 const CONTENT = 'This file shows at the start that exports can be written here.\n';
 const [TOO_MANY_REQUESTS, SERVER_ERROR] = [429, 500];
 
 /**
- * Writes a file to where exports lie, reads it, and deletes it again, so that a folder or a bucket that can't be written is found at
- * the start and not by the first subscriber. A full disk, or a bucket in trouble or out of reach, is no reason to stay
- * away: exports wait, and most transfers need none.
+ * Writes, reads and deletes a file where exports are kept, so that a folder or a bucket that can't be written is found at
+ * the start and not by the first subscriber. A full disk, or a bucket in trouble or out of reach, does not prevent the
+ * start: exports wait, and most transfers need none.
  * @throws {SettingsError}
  */
 export async function checkExports(exports: ExportStore, log: Log, answerWithin = ANSWER_WITHIN_MS): Promise<void> {
@@ -61,7 +61,7 @@ async function writeTo(exports: ExportStore, name: string, file: string, signal:
   await exports.remove(name);
 }
 
-/** A bucket says of itself that it can't do it now, says nothing, or can't be reached by its name, its port or TLS. */
+/** Whether a bucket says that it can't do it now, says nothing, or can't be reached (name, port or TLS). */
 function isInTrouble(error: unknown): boolean {
   const { $metadata, code, name } = error as SdkError;
   const { httpStatusCode: status } = $metadata ?? {};

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { FileGoneError, StoreError, type ExportStore } from './export-store.ts';
 
-/** Exports in a folder, on the same disk as what is under way. */
+/** Exports in a folder, on the same disk as unfinished ones. */
 export function openFolderStore(root: string): ExportStore {
   const moveIn = async (exportName: string, name: string, file: string) => {
     const folder = join(root, exportName);
@@ -26,7 +26,7 @@ export function openFolderStore(root: string): ExportStore {
         return unusable(error);
       });
       try {
-        // Somebody has cut it off.
+        // Somebody has truncated it.
         if ((await handle.stat()).size <= range.end) throw new FileGoneError(name);
       } catch (error) {
         await handle.close();

@@ -15,8 +15,8 @@ const Bucket = v.object({
 });
 
 /**
- * The folder or the bucket that `EXPORTS_URL` names. A bucket's keys come as the AWS SDK finds them: by
- * `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, a profile, or the machine's role.
+ * The folder or the bucket that `EXPORTS_URL` names. The AWS SDK finds a bucket's keys by itself: in `AWS_ACCESS_KEY_ID`
+ * and `AWS_SECRET_ACCESS_KEY`, a profile, or the machine's role.
  * @throws {SettingsError}
  */
 export function openExportStore({ exportsUrl, dataDir }: Pick<Settings, 'exportsUrl' | 'dataDir'>): ExportStore {
@@ -35,7 +35,7 @@ export function openExportStore({ exportsUrl, dataDir }: Pick<Settings, 'exports
   return bucketStore(address.output, resolve(join(dataDir, 'staging')));
 }
 
-/** Amazon's SDK takes 50 MB of memory, so it is loaded on first use, where a bucket is used at all. */
+/** Amazon's SDK takes 50 MB of memory, so it is loaded on first use, and only for buckets. */
 function bucketStore(address: BucketAddress, staging: string): ExportStore {
   let opening: Promise<ExportStore> | undefined;
   const open = () =>

@@ -2,12 +2,12 @@ import { crc32 } from 'node:zlib';
 import type { Database } from '../../store/database.ts';
 import { FileGoneError, type OctetRange } from './export-store.ts';
 
-/** A finished file is checked by pieces of so many octets; the last one has what is left. */
+/** A finished file is checked in pieces of this many octets; the last one is shorter. */
 export const PIECE = 1024 * 1024;
 /** In octets. */
 const CHECKSUM = 4;
 
-/** Whole pieces of a file, and the checksum of each; none of a file that was made without them. */
+/** Whole pieces of a file, and the checksum of each; none if the file was made without them. */
 export type Pieces = { readonly range: OctetRange; readonly checksums: readonly number[] };
 
 export function checksumOf(piece: Uint8Array): Buffer {
@@ -18,7 +18,7 @@ export function checksumOf(piece: Uint8Array): Buffer {
 
 type File = { readonly exportId: number; readonly name: string; readonly size: number };
 
-/** The pieces that octets of a file lie in. */
+/** The pieces that contain these octets of a file. */
 export async function piecesWith(database: Database, file: File, { start, end }: OctetRange): Promise<Pieces> {
   const [first, last] = [Math.floor(start / PIECE), Math.floor(end / PIECE)];
   const [row] = await database.query<{ checksums: Uint8Array | null }>(
@@ -34,8 +34,8 @@ export async function piecesWith(database: Database, file: File, { start, end }:
 }
 
 /**
- * The octets that are wanted of whole pieces, of which none is given before all of its piece is known to be right.
- * @throws {FileGoneError} at the first one that is not
+ * The wanted octets of whole pieces; none is given before its entire piece is known to be right.
+ * @throws {FileGoneError} at the first piece that is not
  */
 export async function* checked(
   octets: AsyncIterable<Uint8Array>,

@@ -3,11 +3,11 @@ import { SpoolError } from '../staging/spool.ts';
 import type { Answer, Asked, Failure, Request, Work } from './work.ts';
 
 /**
- * A thread beside the one that answers visitors and keeps leases: foreign text is read there, and compressed. All exports
- * of this process share it, while there are any.
+ * A thread beside the one that answers visitors and keeps leases: it reads foreign text, and compresses. All exports of
+ * this process share it, while there are any.
  */
 export type ExportThread = AsyncDisposable & {
-  /** @throws {SpoolError} and errors of the disk as if it had been done here; an error where the thread dies */
+  /** @throws {SpoolError} and disk errors as if the work were done here; an error if the thread dies */
   ask<Name extends keyof Work>(
     name: Name,
     given: Parameters<Work[Name]>[0],
@@ -21,7 +21,7 @@ type Running = {
   users: number;
 };
 
-/** Where it needs more the thread ends, and the process goes on; what is young is as little as in the other thread. */
+/** If it needs more, the thread ends and the process continues; the young generation is as small as the main thread's. */
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 6 };
 const IN_THREAD = new URL('in-thread.ts', import.meta.url);
 let running: Running | undefined;
@@ -43,7 +43,7 @@ export function openExportThread(): ExportThread {
   };
 }
 
-/** @param entry what runs in it */
+/** @param entry the module that runs in it */
 export function startThread(entry: URL): Running {
   const worker = new Worker(entry, { name: 'export', resourceLimits: LIMITS });
   const open = new Map<number, PromiseWithResolvers<unknown>>();

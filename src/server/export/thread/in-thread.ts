@@ -5,7 +5,7 @@ import { openMessageSums, type MessageSums } from '../staging/message-sums.ts';
 import { SpoolError } from '../staging/spool.ts';
 import type { Answer, Asked, Failure, Request } from './work.ts';
 
-/** What comes for a page may come before it is open. */
+/** Messages for a page may arrive before it is open. */
 const pages = new Map<number, Promise<PageWriter>>();
 /** By the segment. */
 const sums = new Map<string, MessageSums>();
@@ -17,7 +17,7 @@ parentPort?.on('message', ({ id, asked }: Request) => {
   );
 });
 
-/** What is answered, and the memory in it that is handed over. */
+/** The answer, and the memory in it that is transferred. */
 async function perform([name, given]: Asked): Promise<[unknown, ...ArrayBuffer[]]> {
   switch (name) {
     case 'beginPage': {
