@@ -337,6 +337,7 @@ export const wizard = setup({
       typed: ({ context: { typed, transferId } }) =>
         typed.supportId === transferId ? { ...typed, supportId: '' } : typed,
     }),
+    'forget the status': assign({ status: null }),
     'remember the status': assign({ status: (_, params: { status: TransferStatus }) => params.status }),
     'remember the transfers': assign({
       transfers: (_, params: { transfers: TransfersByHash }) =>

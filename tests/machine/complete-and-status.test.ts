@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ID, LEGACY, SESSIONS } from '../support/moves.ts';
+import { isOnPrimaryPath } from '../../machines/wizard.routes.ts';
+import { ID, LEGACY, PASSWORD, SESSIONS } from '../support/moves.ts';
 import { randomOf } from '../support/random.ts';
 import { arriveAt, codesBut, EVERY_CODE, NOW, refusal, type Wizard } from '../support/wizard.ts';
 
@@ -10,6 +11,7 @@ const ok = () => ({ ok: true });
 const RUNNING = { emailmigration: { status: 'inprogress', done: 1, total: 2 } };
 const DONE = { emailmigration: { status: 'completed' }, contactsmigration: { status: 'success' } };
 const FILE = { url: `/api/exports/${ID}/a.zip`, name: 'a.zip', size: 1, sha256: 'a', expires: '2025-12-01T00:00:00Z' };
+const NEW_PASSWORD = { side: 'source', reason: 'password' } as const;
 const EXPORTED = { ...DONE, exports: [FILE] };
 
 const arriveAtComplete = (script: Script = {}) => arriveAt(`/complete?migration_id=${ID}`, script, SESSIONS.toOther);
@@ -103,6 +105,19 @@ describe('the status page', () => {
       const wizard = arriveAt(`/status${query}`);
       expect(wizard.isAt(`${PAGE}.notFound`)).toBe(true);
       expect(wizard.asked('ask for the status')).toEqual([]);
+    },
+  );
+
+  test.each(['/destination-account', '/start-migration', '/support-form'])(
+    'where a transfer went is not shown on another page: %s',
+    async (path) => {
+      const script: Script = { 'ask for the status': () => ({ ...DONE, destination: 'google' }) };
+      const wizard = arriveAt(`/status?migration_id=${ID}`, script, SESSIONS.moving);
+      await wizard.wait(0);
+      expect(isOnPrimaryPath(wizard.context())).toBe(false);
+      wizard.visit(path);
+      expect(wizard.address()).toBe(path);
+      expect(isOnPrimaryPath(wizard.context())).toBe(true);
     },
   );
 
@@ -305,7 +320,7 @@ describe('the status page', () => {
     expect(wizard.context().status).toEqual(DONE);
   });
 
-  test.each(EVERY_CODE)(
+  test.each(codesBut('MIGRATION_ID_NOT_FOUND'))(
     'a question that fails with %s after the line was lost is put again after 10 s',
     async (code) => {
       const script: Script = { 'ask for the status': () => RUNNING };
@@ -321,6 +336,40 @@ describe('the status page', () => {
       expect(wizard.asked('ask for the status')).toHaveLength(3);
     },
   );
+
+  test.each([
+    ['at the first question', 2_000],
+    ['once it has been missed', 12_000],
+    ['once it is stale', 22_000],
+  ] as const)('a transfer that was erased while it was followed is not found any more, %s', async (_, after) => {
+    const script: Script = { 'ask for the status': () => RUNNING };
+    const wizard = await arriveAtOpenStream(script);
+    await wizard.send({ type: 'act.open', act: 'stop' }, { type: 'status.lose' });
+    script['ask for the status'] = refusal('UNAVAILABLE');
+    for (let waited = 0; waited < after; waited += 2_000) {
+      if (waited === after - 2_000) script['ask for the status'] = refusal('MIGRATION_ID_NOT_FOUND');
+      await wizard.wait(2_000);
+    }
+    expect(wizard.isAt(`${PAGE}.notFound`)).toBe(true);
+    // No dialog stays behind, which Back would close instead of leading on.
+    expect(wizard.actor.getSnapshot().can({ type: 'modal.close' })).toBe(false);
+  });
+
+  test('what was typed into a form about a transfer that is erased meanwhile is forgotten', async () => {
+    const needs = { emailmigration: { status: 'authentication_error', attention: NEW_PASSWORD } };
+    const script: Script = { 'ask for the status': () => needs };
+    const wizard = await arriveAtOpenStream(script);
+    await wizard.send(
+      { type: 'status.arrive', status: needs },
+      { type: 'act.open', act: 'mend' },
+      { type: 'password.type', password: PASSWORD },
+      { type: 'status.lose' },
+    );
+    script['ask for the status'] = refusal('MIGRATION_ID_NOT_FOUND');
+    await wizard.wait(2_000);
+    expect(wizard.isAt(`${PAGE}.notFound`)).toBe(true);
+    expect(wizard.context().typed.password).toBe('');
+  });
 
   test('a question that is not answered for 30 s after the line was lost is put again', async () => {
     const script: Script = { 'ask for the status': () => RUNNING };

@@ -63,7 +63,7 @@ describe.each(ORDERS)('a transfer that stands in the way of "$call"', (order) =>
     await wizard.send(openIt);
     expect(wizard.address()).toBe(page);
     await wizard.send(...submit);
-    expect(wizard.context().status).toEqual(MOVED);
+    expect(wizard.context().status).toBeNull();
     delete script['ask for the status'];
     await wizard.send(openIt);
     expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
@@ -127,7 +127,6 @@ describe('a transfer that is opened', () => {
     await wizard.wait(0);
     wizard.visit(page);
     await wizard.wait(0);
-    expect(wizard.context().status).toEqual(MOVED);
     delete script['ask for the status'];
     await wizard.send(openIt);
     expect(wizard.address()).toBe(`/status?migration_id=${ID}`);

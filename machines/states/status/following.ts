@@ -1,5 +1,6 @@
 import { not } from 'xstate';
 import type { TransferStatus } from '../../../src/contract/calls/status.ts';
+import { failedWith } from '../../failure.ts';
 import { wizard } from '../../wizard.setup.ts';
 import { givingUp } from '../waiting.ts';
 import { askingForStatus } from './asking-for-status.ts';
@@ -9,13 +10,32 @@ const remember = {
   params: ({ event }: { event: { status: TransferStatus } }) => event,
 } as const;
 
+/** A transfer that has been erased meanwhile is not to be found any more, and nothing can be done about it. */
+function asking<const Missed extends string>(missed: Missed) {
+  const { invoke, ...rest } = askingForStatus('#status-live', missed);
+  return wizard.createStateConfig({
+    ...rest,
+    invoke: {
+      ...invoke,
+      onError: [
+        {
+          guard: failedWith('MIGRATION_ID_NOT_FOUND'),
+          target: ['#status-not-found', '#status-acts-resting'],
+          actions: 'forget the sign-in',
+        },
+        { target: missed },
+      ],
+    },
+  });
+}
+
 /** The status is requested after a longer pause. */
 function askingLater<const Missed extends string>(missed: Missed) {
   return {
     initial: 'pausing',
     states: {
       pausing: { after: { 'long status pause': 'asking' }, on: { 'connection.return': 'asking' } },
-      asking: askingForStatus('#status-live', missed),
+      asking: asking(missed),
     },
   } as const;
 }
@@ -56,7 +76,7 @@ export const following = wizard.createStateConfig({
       after: { 'long status pause': 'asking' },
       on: { 'connection.return': 'asking' },
     },
-    asking: askingForStatus('#status-live', '#status-missed'),
+    asking: asking('#status-missed'),
     missed: { ...askingLater('#status-stale'), id: 'status-missed' },
     stale: { ...askingLater('#status-stale'), id: 'status-stale', tags: 'stale' },
   },

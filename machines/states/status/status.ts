@@ -45,6 +45,8 @@ export const status = wizard.createStateConfig({
     },
   },
   type: 'parallel',
+  // The pages of the next order would show where this one went.
+  exit: 'forget the status',
   states: {
     page: {
       initial: 'asking',
