@@ -36,7 +36,7 @@ function isEndedMove(status: TransferStatus): boolean {
 }
 
 /** Whether no part of a transfer is running or waiting for its owner. */
-function isAtItsEnd(status: TransferStatus): boolean {
+export function isAtItsEnd(status: TransferStatus): boolean {
   return operationsOf(status).every(
     (operation) => operation.attention === undefined && ['success', 'failed'].includes(standingOf(operation)),
   );

@@ -3,7 +3,7 @@ import { readTransferId, statusQuery } from '../../src/contract/page-address.ts'
 import { wizard } from '../wizard.setup.ts';
 import { givingUp } from './waiting.ts';
 
-/** Step 4: the transfer is running; its ID is shown and can be copied. */
+/** Step 4: the transfer is running, as far as is known; its ID is shown and can be copied. Who looks at the page later is told when that is over. */
 export const complete = wizard.createStateConfig({
   id: 'complete',
   meta: {
@@ -15,6 +15,12 @@ export const complete = wizard.createStateConfig({
     },
   },
   initial: 'resting',
+  invoke: {
+    src: 'ask for the status',
+    input: ({ context }) => ({ id: context.transferId ?? '' }),
+    onDone: { actions: { type: 'remember the status', params: ({ event }) => ({ status: event.output }) } },
+    onError: {},
+  },
   on: {
     // By Back, once it has been ordered and the passwords are forgotten: Home would forget the transfer's ID too.
     'start-migration.visit': { guard: not('the source can sign in') },
@@ -24,7 +30,7 @@ export const complete = wizard.createStateConfig({
     },
   },
   states: {
-    resting: { on: { 'id.copy': 'copying' } },
+    resting: { on: { 'id.copy': 'copying', 'page.look': { target: '#complete', reenter: true } } },
     copying: {
       ...givingUp('notCopied'),
       invoke: {

@@ -201,6 +201,26 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     expect(await stored('srcAccount')).not.toContain(SUBSCRIBER.password);
   });
 
+  test.each([
+    ['has ended', { status: 'completed', finished: '2025-11-01T10:00:00.000Z' }, 'Your transfer has ended.'],
+    [
+      'needs its owner',
+      { status: 'authentication_error', attention: { side: 'source', reason: 'password' } },
+      'Your transfer is waiting for you.',
+    ],
+  ])('a page that says that a transfer has started says so no longer when it %s', async (_, emailmigration, said) => {
+    await arrive(`/complete?migration_id=${TRANSFER_ID}`, 'gmail');
+    const begun = page.getByText('Your transfer has started.');
+    await begun.waitFor();
+    wire.answer('/api/v2/status/', { json: { emailmigration } });
+    // Another tab was looked at in the meantime.
+    await page.evaluate(() => dispatchEvent(new Event('focus')));
+    await page.getByText(said, { exact: true }).waitFor();
+    expect(await begun.count()).toBe(0);
+    expect(await page.getByText(/let you know/).count()).toBe(0);
+    expect(await page.getByText(TRANSFER_ID).isVisible()).toBe(true);
+  });
+
   test('however often the button is pressed, one transfer is asked for, and the pre-move call comes before it', async () => {
     await arrive('/start-migration', 'move');
     await page.getByLabel('Notification email or phone number').fill('650 253 0000');

@@ -94,7 +94,29 @@ describe('the complete page', () => {
     const wizard = arriveAtComplete();
     await wizard.send({ type: 'transfer.open', id: ID });
     expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
+    expect(wizard.asked('ask for the status').at(-1)).toEqual({ id: ID });
+    expect(wizard.context().status).toBeNull();
+  });
+
+  test('the status is asked for at once, and again when the visitor looks at the page again', async () => {
+    const wizard = arriveAtComplete({ 'ask for the status': () => RUNNING, 'copy to the clipboard': () => undefined });
+    await wizard.wait(0);
     expect(wizard.asked('ask for the status')).toEqual([{ id: ID }]);
+    expect(wizard.context().status).toEqual(RUNNING);
+    wizard.script['ask for the status'] = () => DONE;
+    await wizard.send({ type: 'page.look' });
+    expect(wizard.context().status).toEqual(DONE);
+    await wizard.send({ type: 'id.copy' }, { type: 'page.look' });
+    expect(wizard.isAt('complete.copied')).toBe(true);
+  });
+
+  test.each(EVERY_CODE)('a status that fails with %s leaves what is known', async (code) => {
+    const wizard = arriveAtComplete({ 'ask for the status': () => DONE });
+    await wizard.wait(0);
+    wizard.script['ask for the status'] = refusal(code);
+    await wizard.send({ type: 'page.look' });
+    expect(wizard.isAt('complete.resting')).toBe(true);
+    expect(wizard.context().status).toEqual(DONE);
   });
 });
 

@@ -1,3 +1,5 @@
+import { attentionOf, isAtItsEnd } from '../../../machines/owner-acts.ts';
+import type { TransferStatus } from '../../contract/calls/status.ts';
 import { statusAddress } from '../../contract/page-address.ts';
 import { Facts } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
@@ -10,10 +12,11 @@ import { WizardPage } from './wizard-page.tsx';
 export function CompletePage() {
   const snapshot = useWizard((whole) => whole);
   const send = useSend();
-  const { settings, transferId, notificationContact } = snapshot.context;
+  const { settings, transferId, notificationContact, status } = snapshot.context;
   const id = transferId ?? '';
+  const stands = standing(status);
   return (
-    <WizardPage heading={words.heading} lead={words.lead}>
+    <WizardPage heading={words.heading} lead={words.lead[stands]}>
       <section className="stack" data-gap="small" aria-labelledby="transfer-id">
         <h2 id="transfer-id">{words.idTitle}</h2>
         <p>{words.idHelp}</p>
@@ -32,7 +35,12 @@ export function CompletePage() {
       </section>
       <section className="stack" aria-labelledby="next">
         <h2 id="next">{words.next}</h2>
-        <Facts facts={words.facts(settings.legacyName, isTold(notificationContact, settings))} />
+        <Facts
+          facts={[
+            ...words.facts[stands](isTold(notificationContact, settings)),
+            { icon: 'shield', text: words.safe(settings.legacyName) },
+          ]}
+        />
         <div className="actions">
           <Link
             className="button"
@@ -46,4 +54,10 @@ export function CompletePage() {
       </section>
     </WizardPage>
   );
+}
+
+/** Until it is known, the transfer runs: it was ordered a moment ago. */
+function standing(status: TransferStatus | null): 'running' | 'waiting' | 'ended' {
+  if (attentionOf(status) !== undefined) return 'waiting';
+  return status !== null && isAtItsEnd(status) ? 'ended' : 'running';
 }

@@ -86,7 +86,11 @@ export const startMigration = {
 
 export const complete = {
   heading: "We're moving your email data!",
-  lead: "We'll take it from here. You can close this page and turn off your computer.",
+  lead: {
+    running: "We'll take it from here. You can close this page and turn off your computer.",
+    waiting: 'Your transfer is waiting for you.',
+    ended: 'Your transfer has ended.',
+  },
   idTitle: 'Your transfer ID',
   idHelp: 'Please keep it. You can use it to check your transfer.',
   copy: 'Copy transfer ID',
@@ -94,8 +98,8 @@ export const complete = {
   notCopied: 'Your browser did not let us copy it. Please select the ID and copy it yourself.',
   next: 'What happens now',
   /** @param hears whether there is a way to tell its owner of the end */
-  facts: (legacyName: string, hears: boolean) =>
-    [
+  facts: {
+    running: (hears: boolean) => [
       { icon: DRAWINGS.running, text: 'Your transfer has started. It can take a few minutes or up to a day.' },
       {
         icon: DRAWINGS.letter,
@@ -103,7 +107,10 @@ export const complete = {
           ? "We'll let you know when it is finished. The status page tells you what we copied."
           : 'The status page tells you when it is finished, and what we copied.',
       },
-      { icon: 'shield', text: shared.nothingDeleted(legacyName) },
-    ] as const,
+    ],
+    waiting: () => [{ icon: DRAWINGS.letter, text: 'The status page tells you what to do.' }],
+    ended: () => [{ icon: DRAWINGS.letter, text: 'The status page tells you what came of it.' }],
+  },
+  safe: shared.nothingDeleted,
   status: 'Check progress',
 } as const;
