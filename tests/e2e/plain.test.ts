@@ -371,6 +371,15 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     },
   );
 
+  test('on the smallest phones the password to type anew is in sight together with what was refused', async () => {
+    await page.setViewportSize({ width: 320, height: 568 });
+    wire.answer('/api/validate/', { status: 401, json: { error: 'INVALID_CREDENTIALS' } });
+    await arrive('/');
+    await signIn(page, SUBSCRIBER);
+    await expect.poll(() => isInSight(page.getByRole('alert').filter({ hasText: 'Incorrect' }))).toBe(true);
+    await isToBeTypedAnew('Password', false);
+  });
+
   test('a short page on a tall phone has its heading right below its step', async () => {
     await page.setViewportSize({ width: 412, height: 1_400 });
     wire.answer('/api/v2/status/', { status: 500, json: { error: 'GENERAL_ERROR' } });
