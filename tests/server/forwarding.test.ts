@@ -27,7 +27,7 @@ import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { needs } from '../support/needs.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER, type World } from '../support/transfer-world.ts';
 import { openWebWorld, startSmtp } from '../support/web-world.ts';
 
@@ -288,6 +288,46 @@ describe(
       await world.transfers.start(FORWARDED);
       await over.promise;
       expect(await scriptsNow(source)).toEqual({});
+    });
+
+    test('is waited for when the server of scripts goes down as it is switched on: it may be on', async () => {
+      await using stack = new AsyncDisposableStack();
+      const source = stack.use(await startDovecot({ sieve: {} }));
+      const destination = stack.use(await startDovecot());
+      let [isDown, wasDown] = [false, false];
+      const scripts: TcpProxy = stack.use(
+        await startTcpProxy(Number(new URL(source.sieveUrl).port), {
+          before: async () => !isDown,
+          change: async (direction, part) => {
+            if (direction === 'to client' && !wasDown && (await isForwarding(source))) {
+              [isDown, wasDown] = [true, true];
+              scripts.resetAll();
+            }
+            return part;
+          },
+        }),
+      );
+      const environment = {
+        LEGACY_IMAP_URL: source.url,
+        YAHOO_IMAP_URL: destination.url,
+        LEGACY_SIEVE_URL: `sieve://127.0.0.1:${scripts.port}`,
+      };
+      const world = stack.use(await openWorld(FRESH, environment, { pause: async () => {} }));
+      const { id } = await world.transfers.start(FORWARDED);
+      const runs = async () => {
+        const [row] = await world.database.query<{ runs: number }>(
+          "select idle_runs as runs from operations where operation = 'emailforwarding'",
+        );
+        return row?.runs;
+      };
+      await expect.poll(runs, { timeout: 20_000 }).toBe(2);
+      expect(await world.transfers.status(id)).toMatchObject({ emailforwarding: { status: 'inprogress' } });
+      isDown = false;
+      await world.sendOn(id);
+      expect(await operationsOnceEnded(world, id)).toMatchObject({
+        emailmigration: { status: 'completed' },
+        emailforwarding: { status: 'completed' },
+      });
     });
 
     test('is not set up while the mail waits for its owner', async () => {

@@ -9,7 +9,10 @@ import type { OperationEnd } from '../transfers/operations.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
-/** Pauses between tries; few, as the transfer does not end before forwarding does. */
+/**
+ * Pauses between tries; the transfer does not end before forwarding has, so they are few. Once it may be on, it is tried
+ * for as long as a mail server is waited for: nobody is told that it is off, or could switch it off, while it is on.
+ */
 const PAUSES_MS = [2000, 10_000, 30_000];
 /** For the whole conversation with the script server. */
 const WITHIN_MS = 60_000;
@@ -37,22 +40,35 @@ export async function awaitDeliveries(run: Run, services: RunnerServices): Promi
 }
 
 async function setUp(run: Run, services: RunnerServices): Promise<OperationEnd> {
+  // An earlier run did not learn whether it is on.
+  let mayBeOn = run.idleRuns > 1;
+  const onChange = () => {
+    mayBeOn = true;
+  };
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return endOf(await forward(run, services), run, services);
+      return endOf(await forward(run, services, onChange), run, services);
     } catch (error) {
       if (run.signal.aborted) throw new Stopped('Forwarding was asked to stop.');
       if ([Stopped, LeaseLost, DatabaseUnavailable].some((kind) => error instanceof kind)) throw error;
       const pause = PAUSES_MS[attempt];
       services.log.warn({ err: error, transferId: run.transfer.id, attempt }, 'forwarding could not be set up');
       if (!(error instanceof MailError)) return unset(SENTENCES.forwardingRefused);
+      if (error.passing && pause === undefined && mayBeOn) {
+        error.account = 'source';
+        throw error;
+      }
       if (!error.passing || pause === undefined) return unset(sentenceFor(error));
       await services.pause(pause, run.signal);
     }
   }
 }
 
-async function forward(run: Run, { settings, database }: RunnerServices): Promise<ForwardingOutcome> {
+async function forward(
+  run: Run,
+  { settings, database }: RunnerServices,
+  onChange: () => void,
+): Promise<ForwardingOutcome> {
   const { transfer, source } = run;
   const place = sievePlaceOf(settings);
   // LEGACY_SIEVE_URL was removed after the order.
@@ -68,6 +84,7 @@ async function forward(run: Run, { settings, database }: RunnerServices): Promis
       whileHeld(session, async () => {
         await requireLease(database, run.lease);
         if (!run.lease.mayWrite()) throw new Stopped('The lease may have run out.');
+        onChange();
       }),
       transfer.destinationEmail,
     );
