@@ -85,6 +85,37 @@ test.each([FRESH, EMBEDDED])(
 );
 
 test.each([FRESH, EMBEDDED])(
+  'what was queued while the clock of the database was ahead begins once that is right, and dead workers are looked for (%s)',
+  async (address) => {
+    await using database = await openTestDatabase(address);
+    await using queue = await openJobQueue({ database, log: openLog('silent') });
+    const putClock = (now: string) =>
+      database.query(
+        `create or replace function pgboss.job_now() returns timestamptz language sql stable as $$ select ${now} $$`,
+      );
+    await putClock("now() + interval '1 day'");
+    await queue.send('ordered');
+    await queue.send('waiting', { afterSeconds: 3600 });
+    await database.query('update pgboss.queue set monitor_claim_on = pgboss.job_now()');
+    await putClock('now()');
+    await queue.send('after', { afterSeconds: 7200 });
+    const taken: string[] = [];
+    await using _working = await queue.workOnTransfers(1, async (id) => void taken.push(id));
+    await queue.mendTimes();
+    await expect.poll(() => taken, { timeout: 5000 }).toEqual(['ordered']);
+    const waiting = `select singleton_key as id, round(extract(epoch from start_after - now()) / 3600)::integer as hours
+      from pgboss.job where state = 'created' order by start_after`;
+    expect(await database.query(waiting)).toEqual([
+      { id: 'waiting', hours: 1 },
+      { id: 'after', hours: 2 },
+    ]);
+    expect(
+      await database.query("select 1 from pgboss.queue where monitor_claim_on > now() + interval '1 minute'"),
+    ).toEqual([]);
+  },
+);
+
+test.each([FRESH, EMBEDDED])(
   'a worker has a limited number of transfers at a time, and then takes the next one (%s)',
   async (address) => {
     await using database = await openTestDatabase(address);

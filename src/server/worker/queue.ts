@@ -45,6 +45,17 @@ const WITHOUT_JOB = `select id from transfers join
   order by created`;
 const SENT_TOGETHER = 1000;
 
+const AHEAD = "now() + interval '1 minute'";
+/** What a clock that was ahead has written: of jobs that wait, of workers' last signs of life, of when they were looked for. */
+const FROM_AHEAD = [
+  `update pgboss.job set start_after = now() + (start_after - created_on), created_on = now()
+   where state in ('created', 'retry') and created_on > ${AHEAD} returning 1`,
+  `update pgboss.job set heartbeat_on = now() where state = 'active' and heartbeat_on > ${AHEAD} returning 1`,
+  `update pgboss.queue set maintain_on = least(maintain_on, now()), monitor_on = least(monitor_on, now()),
+     monitor_claim_on = least(monitor_claim_on, now())
+   where greatest(maintain_on, monitor_on, monitor_claim_on) > ${AHEAD} returning 1`,
+];
+
 const TAKE_BACKS = 'take-backs';
 const NOTIFICATIONS = 'notifications';
 /** Longer than a slow mail server takes for a letter, so nobody sends it twice; after a crash, it is due again then. */
@@ -98,6 +109,11 @@ export type JobQueue = AsyncDisposable & {
    * process can hold one. To be called before this process works on any.
    */
   resume(): Promise<void>;
+  /**
+   * Mends what has been written while the database's clock was ahead: until that time came, what was queued then would
+   * wait, and nobody would take a dead worker's jobs.
+   */
+  mendTimes(): Promise<void>;
   /** Takes transfers until it is disposed of, which waits for those under way. */
   workOnTransfers(
     atOnce: number,
@@ -243,6 +259,12 @@ export async function openJobQueue({ database, log }: { database: Database; log:
           jobs.map(({ id }) => ({ data: { transferId: id } satisfies TransferJob, singletonKey: id })),
         );
       }
+    },
+    mendTimes: async () => {
+      let mended = 0;
+      for (const statement of FROM_AHEAD) mended += (await database.query(statement)).length;
+      if (mended > 0)
+        log.warn({ mended }, "the database's clock was ahead, and was put right: what was queued then begins now");
     },
     workOnTransfers: (atOnce, run) => workOn(TRANSFERS, atOnce, run),
     workOnNotifications: async (tell) => {

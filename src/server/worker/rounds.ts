@@ -20,7 +20,10 @@ type Services = {
   readonly log: Log;
 };
 
-/** Looks regularly for owners to remind, and for daily runs that are due, until it is disposed of. */
+/**
+ * Looks regularly for owners to remind, for daily runs that are due, and for what a wrong clock has
+ * written, until it is disposed of.
+ */
 export function startRounds(services: Services): AsyncDisposable {
   const { clock, log } = services;
   let round: Promise<unknown> = Promise.resolve();
@@ -33,6 +36,7 @@ export function startRounds(services: Services): AsyncDisposable {
     round = Promise.all([
       attempt(askAgain(services, now), 'owners could not be asked again'),
       attempt(startDailies(services, now), 'what is due once a day could not be looked for'),
+      attempt(services.queue.mendTimes(), 'what a wrong clock has written could not be looked for'),
     ]).finally(() => {
       if (!isOver) callOff = clock.after(LOOK_EVERY_MS, look);
     });
