@@ -23,14 +23,23 @@ export abstract class Mendable extends Error {
 type Refused = { readonly responseCode?: unknown; readonly command?: unknown };
 const SMTP_COMMAND = /^(?:CONN|EHLO|HELO|LHLO|STARTTLS|AUTH [A-Z0-9-]{1,20}|MAIL FROM|RCPT TO|DATA)$/;
 
+/** What is wrong with a mail server or an address book, in a word of ours, and whose it is. */
+type OfServer = { readonly fault?: unknown; readonly account?: unknown };
+/** Node's and its libraries' names for what is wrong with a connection. */
+const CODE = /^[A-Z][A-Z0-9_]{1,47}$/;
+
 /** Name, code and place of an error. Its message is left out: mail servers and libraries put addresses and commands in it. */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
-  const { code, responseCode, command } = error as NodeJS.ErrnoException & Refused;
+  const { code, responseCode, command, fault, account } = error as NodeJS.ErrnoException & Refused & OfServer;
+  const cause = error.cause instanceof Error ? (error.cause as NodeJS.ErrnoException).code : undefined;
   const { message, stack = '' } = error;
   return {
     name: error.name,
     ...(typeof code === 'string' ? { code } : {}),
+    ...(typeof fault === 'string' && /^[a-z]{1,32}$/.test(fault) ? { fault } : {}),
+    ...(account === 'source' || account === 'destination' ? { account } : {}),
+    ...(typeof cause === 'string' && cause !== code && CODE.test(cause) ? { cause } : {}),
     ...(error instanceof Mendable ? { remedy: error.remedy } : {}),
     ...(typeof responseCode === 'number' ? { responseCode } : {}),
     ...(typeof command === 'string' && SMTP_COMMAND.test(command) ? { command } : {}),

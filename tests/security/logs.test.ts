@@ -2,6 +2,8 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
+import { openedAt } from '../../src/server/worker/mail.runner.ts';
+import { mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
 import { fromBrowser, LEGACY_DOMAIN, openWebWorld, signedInBy, type WebWorld } from '../support/web-world.ts';
 
@@ -112,4 +114,21 @@ test('nothing that an error says is in the log, whatever lines it says', () => {
   expect(JSON.parse(written[0] ?? '')).toMatchObject({
     err: { name: 'Error', at: expect.arrayContaining([expect.stringContaining('logs.test.ts')]) as string[] },
   });
+});
+
+test('of a mail server the log says what is wrong, whose it is and the code of the connection, and not what it said', async () => {
+  const written: string[] = [];
+  const log = openLog('info', { write: (line) => void written.push(line) });
+  const refused = Object.assign(new Error(`connect ${ANN}`), { code: 'ECONNREFUSED' });
+  const said = Object.assign(new Error(ANN), { code: ANN, serverResponseCode: 'LIMIT', responseText: ANN });
+  for (const raw of [refused, said]) {
+    const error: unknown = await openedAt('source', () => Promise.reject(mailErrorOf(raw))).catch((thrown) => thrown);
+    log.warn({ err: error }, 'a step is tried again later');
+  }
+  const server = { name: 'MailError', account: 'source', at: expect.any(Array) as string[] };
+  expect(written.map((line) => (JSON.parse(line) as { err: unknown }).err)).toEqual([
+    { ...server, fault: 'unreachable', cause: 'ECONNREFUSED' },
+    { ...server, fault: 'busy' },
+  ]);
+  expect(written.join('')).not.toContain(ANN);
 });
