@@ -133,8 +133,14 @@ test('a server that refuses a sign-in, and goes on with a literal that is too lo
   expect(uncaught).not.toHaveBeenCalled();
 });
 
-/** A server that announces NAMESPACE and says so much to it, and has nothing to say to DELETE. */
-async function namelessServer(namespaces: readonly string[]) {
+test('a server that asks for a pause without end is asked again the next day', async () => {
+  using server = await namelessServer([], `BAD Request is throttled. Backoff Time: ${'9'.repeat(300)} milliseconds`);
+  await using control = await openControl(server.account, { trusted: [], times: { ...MAIL_TIMES, silence: 200 } });
+  await expect(control.remove('A folder')).rejects.toMatchObject({ fault: 'busy', pause: 86_400_000 });
+});
+
+/** A server that announces NAMESPACE and says so much to it, and nothing to DELETE unless that is given. */
+async function namelessServer(namespaces: readonly string[], toDelete?: string) {
   const server = createServer((socket) => {
     socket.on('error', () => {}).write('* OK [CAPABILITY IMAP4rev1 NAMESPACE] ready\r\n');
     socket.on('data', (part) => {
@@ -146,7 +152,8 @@ async function namelessServer(namespaces: readonly string[]) {
         if (verb === 'NAMESPACE') for (const said of namespaces) socket.write(`* NAMESPACE ${said}\r\n`);
         if (verb === 'LIST') socket.write('* LIST () "/" INBOX\r\n');
         if (verb === 'CAPABILITY') socket.write('* CAPABILITY IMAP4rev1 NAMESPACE\r\n');
-        if (verb !== 'DELETE') socket.write(`${tag} OK done\r\n`);
+        const answer = verb === 'DELETE' ? toDelete : 'OK done';
+        if (answer !== undefined) socket.write(`${tag} ${answer}\r\n`);
       }
     });
   });

@@ -177,6 +177,7 @@ describe('Writing to odd servers', () => {
     ['NO [EXPIRED] again', failed('credentials')],
     ['NO [NOPERM] not yours', failed('refused')],
     ['BAD Request is throttled. Suggested Backoff Time: 5 milliseconds', failed('busy', { pause: 5 })],
+    ['NO [THROTTLED] Backoff Time: 999999999 milliseconds', failed('busy', { pause: 86_400_000 })],
     ['NO Server Unavailable. 15', failed('busy')],
     ['NO [LIMIT] CAPABILITY Rate limit hit.', failed('busy')],
     ['NO Too many simultaneous connections', failed('busy')],

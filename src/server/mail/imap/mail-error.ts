@@ -140,6 +140,8 @@ const BUSY_TEXT =
   /throttl|too many (?:simultaneous )?connections|rate limit|suggested backoff|server (?:busy|unavailable)|authenticated but not connected/i;
 const FULL_TEXT =
   /over ?quota|quota (?:limit|(?:has been )?exceeded)|exceed(?:s|ed|ing)? (?:your |the )?(?:mail )?quota|storage limit|mailbox is full/i;
+/** A server that asks for more, perhaps for more than there is time, is asked again after this; in milliseconds. */
+const LONGEST_PAUSE = 24 * 3_600_000;
 const BACKOFF = /backoff time[:=\s]+(\d{1,9})\s*milliseconds/i;
 
 /** Of a server's words no more is read. */
@@ -238,10 +240,10 @@ export function lostBy(error: unknown): MailError {
 function pauseOf({ raw, text }: Clues): number | undefined {
   if (typeof raw.throttleReset === 'number') {
     const waited = typeof raw.throttleWaited === 'number' ? raw.throttleWaited : 0;
-    return Math.max(0, raw.throttleReset - waited);
+    return Math.min(LONGEST_PAUSE, Math.max(0, raw.throttleReset - waited));
   }
   const hint = BACKOFF.exec(text)?.[1];
-  return hint === undefined ? undefined : Number(hint);
+  return hint === undefined ? undefined : Math.min(LONGEST_PAUSE, Number(hint));
 }
 
 /** The response code in a tagged answer as imapflow parsed it: `[CODE …]` is its first attribute. */
