@@ -79,12 +79,14 @@ class ImapStreamReader implements MailReader {
     const compact = this.#connection.capabilities.has('ESEARCH');
     const most = Math.min(LISTING_LIMIT, exists + FOUND_BESIDE);
     const uids = new Set<number>();
+    let told = 0;
     const key = since === undefined ? 'ALL' : `SINCE ${searchDate(since)}`;
     await this.#connection.command(`UID SEARCH ${compact ? 'RETURN (ALL) ' : ''}${key}`, {
       untagged: (_parts, line) => {
         const found = foundIn(line, most);
+        told += found?.length ?? 0;
+        if (told > most) throw new MailError('lost', 'The mail server finds messages without end.');
         for (const uid of found ?? []) uids.add(uid);
-        if (uids.size > most) throw new MailError('lost', 'The mail server finds messages without end.');
         return found !== undefined;
       },
     });
