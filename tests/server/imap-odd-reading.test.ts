@@ -478,7 +478,7 @@ describe('Reading from odd servers', () => {
   test('search results without end are not collected', async () => {
     const { reader } = await reading((line, { tag, say }) => {
       if (!line.includes('SEARCH')) return false;
-      say('* ESEARCH UID ALL 1:600000', '* ESEARCH UID ALL 600001:1200000', `${tag} OK`);
+      say('* ESEARCH UID ALL 1:600000', '* ESEARCH UID ALL 1:600000', `${tag} OK`);
     });
     await expect(reader.search('INBOX')).rejects.toMatchObject({ fault: 'lost' });
   });
@@ -506,6 +506,14 @@ describe('Reading from odd servers', () => {
       hangUp();
     });
     await expect(gathered(reader.fetch('INBOX', [3]))).rejects.toMatchObject({ fault, ...more });
+  });
+
+  test('a command that is answered by what is no answer waits for none', async () => {
+    const { reader } = await reading((line, { tag, say }) => {
+      if (!line.includes('EXAMINE')) return false;
+      say(`${tag} PREAUTH hello`);
+    });
+    await expect(reader.open('INBOX')).rejects.toMatchObject({ fault: 'lost' });
   });
 
   test('a body that breaks off throws at its reader', async () => {

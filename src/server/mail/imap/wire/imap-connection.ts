@@ -341,7 +341,8 @@ export class ImapConnection implements AsyncDisposable {
     const space = line.indexOf(' ');
     const tag = space < 0 ? line : line.slice(0, space);
     const answer = space < 0 ? undefined : readStatus(line, space + 1);
-    const command = answer === undefined ? undefined : this.#commands.take(tag);
+    // PREAUTH is no answer to a command.
+    const command = answer === undefined || answer.status === 'PREAUTH' ? undefined : this.#commands.take(tag);
     if (command === undefined || answer === undefined)
       throw new MailError('lost', 'The mail server answered something that was not asked.');
     this.#unasked.forget();
