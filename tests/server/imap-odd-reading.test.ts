@@ -46,6 +46,17 @@ describe('Reading from odd servers', () => {
     expect(lines.slice(asked).filter((line) => line.includes(':'))).toEqual([]);
   });
 
+  test('flags that change while a message is asked for alone take no date from it', async () => {
+    const { reader } = await reading((line, { tag, say }) => {
+      if (!isFetch(line)) return false;
+      if (line.includes('BODY')) say(`* 1 FETCH (BODY[] {3}\r\none UID 3)`);
+      else say(`* 1 FETCH (UID 3 ${ROW})`, '* 1 FETCH (UID 3 FLAGS (\\Seen \\Flagged))');
+      say(`${tag} OK done`);
+    });
+    const [found] = await gathered(reader.fetch('INBOX', [3]));
+    expect(found).toMatchObject({ flags: ['\\Seen', '\\Flagged'], internalDate: new Date('2020-01-01T00:00:00Z') });
+  });
+
   test('one message that a server can’t give keeps none of the others away', async () => {
     const { reader } = await reading((line, { tag, say }) => {
       if (!isFetch(line)) return false;

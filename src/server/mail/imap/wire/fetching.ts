@@ -153,7 +153,8 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
         if (FetchReader.numberOf(line) < 0) return false;
         const items = this.#reader.read(parts);
         if (items.uid !== uid) return false;
-        described = items;
+        // Flags that somebody else changes come beside the description, or after it, with a UID as well.
+        described = { ...described, ...items };
         return true;
       },
     });
