@@ -486,6 +486,16 @@ describe('Reading from odd servers', () => {
     await expect(reader.search('INBOX')).rejects.toMatchObject({ fault: 'lost' });
   });
 
+  test('what stands before many literals of an answer is not read anew for each', async () => {
+    const { reader } = await reading((line, { tag, say }) => {
+      if (!isFetch(line)) return false;
+      say(`* 1 FETCH (X (${'a '.repeat(200_000)}) ${'BODY[] {0}\r\n '.repeat(900)})`, `${tag} OK`);
+    });
+    const from = process.cpuUsage();
+    await gathered(reader.fetch('INBOX', [3]));
+    expect(process.cpuUsage(from).user / 1e6, 'seconds').toBeLessThan(2);
+  });
+
   test('search results without end are not collected', async () => {
     const { reader } = await reading((line, { tag, say }) => {
       if (!line.includes('SEARCH')) return false;

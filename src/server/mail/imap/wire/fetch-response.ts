@@ -27,6 +27,9 @@ const FLAGS_LIMIT = 8192;
 /** Reads FETCH responses; one for each connection, because it keeps the lists of flags that it has met. */
 export class FetchReader {
   readonly #flags = new Map<string, readonly string[]>();
+  /** What was read last: each command under way is asked whether it is its own. */
+  #parts: readonly Part[] | undefined;
+  #items: FetchItems = { number: -1 };
 
   /** The sequence number or UID when the response is a FETCH; -1 when it is another. */
   static numberOf(line: string): number {
@@ -45,8 +48,11 @@ export class FetchReader {
 
   /** @throws {MailError} `lost` when the response can't be read. */
   read(parts: readonly Part[]): FetchItems {
+    if (parts === this.#parts) return this.#items;
     const { items, open } = this.#readItems(parts, false);
     if (open !== undefined) throw new MailError('lost', 'The mail server broke off an answer.');
+    this.#parts = parts;
+    this.#items = items;
     return items;
   }
 

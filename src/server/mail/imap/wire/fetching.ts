@@ -12,6 +12,8 @@ export const DESCRIPTION = 'UID RFC822.SIZE INTERNALDATE FLAGS';
 const SHORT_DESCRIPTION = 'UID INTERNALDATE FLAGS';
 /** What a message without its octets takes in memory, in octets. */
 const MESSAGE_WEIGHT = 512;
+/** What may stand before a message's octets, in pieces and octets: it is read for each literal of an answer. */
+const [PIECES_BEFORE, OCTETS_BEFORE] = [9, 16 * 1024];
 /** Messages that are asked for one by one are asked for so many at a time. */
 const SINGLES_AT_ONCE = 20;
 
@@ -180,6 +182,8 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     const last = parts.at(-1);
     if (typeof last !== 'string' || !endsWithBody(last)) return undefined;
     if (typeof parts[0] !== 'string' || FetchReader.numberOf(parts[0]) < 0) return undefined;
+    if (parts.length > PIECES_BEFORE) return undefined;
+    if (parts.reduce((octets, part) => octets + (part?.length ?? 0), 0) > OCTETS_BEFORE) return undefined;
     const { items, open } = this.#reader.readBefore(parts);
     return open === 'BODY[]' || open === 'RFC822' ? items : undefined;
   }
