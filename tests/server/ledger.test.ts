@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { NewRow } from '../../src/server/mail/copy/ledger.ts';
 import { openLedger } from '../../src/server/mail/copy/ledger-on-database.ts';
 import { foldersOf, skippedMessages } from '../../src/server/mail/copy/ledger-report.ts';
+import { openTakeBackRecords } from '../../src/server/mail/copy/take-back-records.ts';
+import { itemsOf } from '../../src/server/receipt/items.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { confirmLease, LeaseLost, releaseLease, takeTransfer, type Lease } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
@@ -217,6 +219,94 @@ describe('the ledger', () => {
     await ledger.addMailboxes([{ ...INBOX, sourceUidValidity: 0n, total: 3, reason: 'mailbox unreadable' }]);
     await ledger.settle([1, 2].map((uid) => ({ ...row(uid), mailboxId: now?.id ?? 0 })));
     expect(await foldersOf(database, lease.transferId)).toEqual([{ name: 'INBOX', done: 2, total: 2 }]);
+  });
+});
+
+type PlanNode = {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+};
+
+/** How many rows of the ledger are read below a node of a plan. */
+function readIn(node: PlanNode): number {
+  const { 'Actual Rows': rows, 'Actual Loops': loops, 'Rows Removed by Filter': removed = 0, Plans: below = [] } = node;
+  const own = node['Relation Name'] === 'ledger' ? (rows + removed) * loops : 0;
+  return below.reduce((sum, each) => sum + readIn(each), own);
+}
+
+describe('a large mailbox', () => {
+  const MANY = 12_000;
+  let lease: Lease;
+  let asked: { text: string; parameters: readonly unknown[] }[] = [];
+  const noting = () => ({
+    ...database,
+    query: <Row>(text: string, parameters: readonly unknown[] = []) => {
+      asked.push({ text, parameters });
+      return database.query<Row>(text, parameters);
+    },
+  });
+  beforeAll(async () => {
+    const { mailbox, ...rest } = await opened(await ordered());
+    ({ lease } = rest);
+    const [other] = await rest.ledger.addMailboxes([{ ...INBOX, sourcePath: 'Other' }]);
+    for (const [id, count] of [[mailbox.id, MANY] as const, [other?.id, 10] as const])
+      await database.query(
+        `insert into ledger (mailbox_id, uid, fate, size, sha256, destination_uid_validity, destination_uid, flags)
+         select $1, uid, 'stored', 3, decode('ab', 'hex'), 1, uid, '{}' from generate_series(1, $2::integer) uid`,
+        [id, count],
+      );
+    // Beside many small ones a query over several is planned as if each were small.
+    await database.query(
+      `insert into ledger_mailboxes (transfer_id, source_path, source_uid_validity, destination_path)
+       select $1, 'Small ' || number, 1, 'Small' from generate_series(1, 300) number`,
+      [await ordered()],
+    );
+    await database.query(
+      `insert into ledger (mailbox_id, uid, fate, size)
+       select id, uid, 'gone', 3 from ledger_mailboxes, generate_series(1, 10) uid where destination_path = 'Small'`,
+    );
+    await database.query('analyze');
+  });
+  beforeEach(() => {
+    asked = [];
+  });
+
+  async function read(): Promise<number> {
+    let most = 0;
+    for (const { text, parameters } of asked) {
+      const [row] = await database.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(
+        `explain (analyze, format json) ${text}`,
+        parameters,
+      );
+      if (row !== undefined) most += readIn(row['QUERY PLAN'][0].Plan);
+    }
+    return most;
+  }
+
+  test('is written into a receipt, and none of its rows is read for two pages', async () => {
+    let messages = 0;
+    for await (const { kind } of itemsOf(noting(), lease.transferId)) if (kind === 'message') messages += 1;
+    expect(messages).toBe(MANY + 10);
+    expect(await read()).toBeLessThan(1.2 * MANY);
+  });
+
+  test('is taken back, and none of its rows is read for two pages', async () => {
+    const records = openTakeBackRecords(noting(), lease);
+    expect(await records.paths()).toEqual(['INBOX']);
+    asked = [];
+    const uids: number[] = [];
+    for (let after = { mailboxId: 0, uid: 0 }; ;) {
+      const page = await records.page('INBOX', after, 200);
+      const last = page.at(-1);
+      if (last === undefined) break;
+      uids.push(...page.map(({ uid }) => uid));
+      after = last;
+    }
+    expect(uids).toEqual([...Array(MANY).keys(), ...Array(10).keys()].map((at) => at + 1));
+    expect(await read()).toBeLessThan(1.2 * MANY);
   });
 });
 

@@ -41,12 +41,18 @@ export async function* itemsOf(sql: Sql, transferId: string): AsyncIterable<Item
 }
 
 async function* messagesOf(sql: Sql, transferId: string): AsyncIterable<Item> {
-  let after = { mailbox: 0, uid: 0 };
-  for (;;) {
+  const mailboxes = await sql.query<{ id: number; folder: string }>(
+    'select id::float8 as id, source_path as folder from ledger_mailboxes where transfer_id = $1 order by id',
+    [transferId],
+  );
+  for (const { id, folder } of mailboxes) yield* messagesIn(sql, id, folder);
+}
+
+/** By the ledger's index: a query over all mailboxes would read and sort a large one anew for each page. */
+async function* messagesIn(sql: Sql, mailboxId: number, folder: string): AsyncIterable<Item> {
+  for (let after = 0; ;) {
     const rows = await sql.query<{
-      mailbox: number;
       uid: number;
-      folder: string;
       date: number | null;
       subject: string | null;
       size: number;
@@ -57,18 +63,16 @@ async function* messagesOf(sql: Sql, transferId: string): AsyncIterable<Item> {
       reason: string | null;
       verified: boolean;
     }>(
-      `select l.mailbox_id::float8 as mailbox, l.uid::float8 as uid, m.source_path as folder,
-         l.internal_date::float8 as date, l.subject, l.size::float8 as size, encode(l.sha256, 'hex') as sha256,
-         l.fate, l.earlier, l.removal, l.reason, l.verified
-       from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
-       where m.transfer_id = $1 and (l.mailbox_id, l.uid) > ($2, $3) order by l.mailbox_id, l.uid limit ${PAGE}`,
-      [transferId, after.mailbox, after.uid],
+      `select uid::float8 as uid, internal_date::float8 as date, subject, size::float8 as size,
+         encode(sha256, 'hex') as sha256, fate, earlier, removal, reason, verified
+       from ledger where mailbox_id = $1 and ledger.uid > $2 order by ledger.uid limit ${PAGE}`,
+      [mailboxId, after],
     );
     for (const row of rows) {
       const fate = messageFate(row);
       yield {
         kind: 'message',
-        folder: row.folder,
+        folder,
         date: row.date === null ? '' : isoOf(row.date),
         subject: row.subject ?? '',
         size: row.size,
@@ -79,7 +83,7 @@ async function* messagesOf(sql: Sql, transferId: string): AsyncIterable<Item> {
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE) return;
-    after = last;
+    after = last.uid;
   }
 }
 

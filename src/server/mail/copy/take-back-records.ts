@@ -30,9 +30,37 @@ export type TakeBackRecords = {
   folderRemoved(path: string): Promise<void>;
 };
 
-const OWN = `from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
-  where m.transfer_id = $1 and not l.earlier and l.fate in ('stored', 'kept') and l.removal is distinct from 'removed'
-    and l.destination_uid is not null`;
+const OWN = `not l.earlier and l.fate in ('stored', 'kept') and l.removal is distinct from 'removed'
+  and l.destination_uid is not null`;
+
+/** By the ledger's index: a query over several mailboxes would read and sort a large one anew for each page. */
+async function pageOf(sql: Sql, mailboxId: number, after: number, atMost: number): Promise<readonly Appended[]> {
+  const rows = await sql.query<{
+    uid: number;
+    destination_uid: number;
+    uid_validity: string;
+    sha256: string | null;
+    flags: string[] | null;
+    intent: boolean;
+  }>(
+    `select l.uid::float8 as uid, l.destination_uid::float8 as destination_uid,
+       l.destination_uid_validity::text as uid_validity, l.flags, l.removal is not null as intent,
+       encode(case when l.fate = 'stored' then l.sha256 else l.stored_sha256 end, 'hex') as sha256
+     from ledger l where l.mailbox_id = $1 and l.uid > $2 and ${OWN} and l.flags is not null
+       and case when l.fate = 'stored' then l.sha256 else l.stored_sha256 end is not null
+     order by l.uid limit $3`,
+    [mailboxId, after, atMost],
+  );
+  return rows.map((row) => ({
+    mailboxId,
+    uid: row.uid,
+    destinationUid: row.destination_uid,
+    uidValidity: BigInt(row.uid_validity),
+    sha256: row.sha256 ?? '',
+    flags: row.flags ?? [],
+    intent: row.intent,
+  }));
+}
 
 export function openTakeBackRecords(database: Database, { transferId, epoch }: Lease): TakeBackRecords {
   async function held(work: (sql: Sql) => Promise<void>): Promise<void> {
@@ -56,37 +84,24 @@ export function openTakeBackRecords(database: Database, { transferId, epoch }: L
   return {
     paths: async () =>
       (
-        await database.query<{ path: string }>(`select distinct m.destination_path as path ${OWN} order by path`, [
-          transferId,
-        ])
+        await database.query<{ path: string }>(
+          `select distinct m.destination_path as path from ledger_mailboxes m
+           where m.transfer_id = $1 and exists (select 1 from ledger l where l.mailbox_id = m.id and ${OWN})
+           order by path`,
+          [transferId],
+        )
       ).map(({ path }) => path),
     page: async (path, after, atMost) => {
-      const rows = await database.query<{
-        mailbox_id: number;
-        uid: number;
-        destination_uid: number;
-        uid_validity: string;
-        sha256: string | null;
-        flags: string[] | null;
-        intent: boolean;
-      }>(
-        `select l.mailbox_id::float8 as mailbox_id, l.uid::float8 as uid, l.destination_uid::float8 as destination_uid,
-           l.destination_uid_validity::text as uid_validity, l.flags, l.removal is not null as intent,
-           encode(case when l.fate = 'stored' then l.sha256 else l.stored_sha256 end, 'hex') as sha256
-         ${OWN} and m.destination_path = $2 and l.flags is not null and (l.mailbox_id, l.uid) > ($3, $4)
-           and case when l.fate = 'stored' then l.sha256 else l.stored_sha256 end is not null
-         order by l.mailbox_id, l.uid limit $5`,
-        [transferId, path, after.mailboxId, after.uid, atMost],
+      const mailboxes = await database.query<{ id: number }>(
+        `select id::float8 as id from ledger_mailboxes
+         where transfer_id = $1 and destination_path = $2 and id >= $3 order by id`,
+        [transferId, path, after.mailboxId],
       );
-      return rows.map((row) => ({
-        mailboxId: row.mailbox_id,
-        uid: row.uid,
-        destinationUid: row.destination_uid,
-        uidValidity: BigInt(row.uid_validity),
-        sha256: row.sha256 ?? '',
-        flags: row.flags ?? [],
-        intent: row.intent,
-      }));
+      for (const { id } of mailboxes) {
+        const page = await pageOf(database, id, id === after.mailboxId ? after.uid : 0, atMost);
+        if (page.length > 0) return page;
+      }
+      return [];
     },
     intend: (messages) => mark(messages, 'intent'),
     spare: (messages) => mark(messages, null),
