@@ -93,6 +93,7 @@ export function judge(evidence: Evidence): string[] {
   untouched(destination, wrong);
   // One that is kept of several may be told as what another one was changed into (README, seed 2000048).
   if (!keepsTwinsOnce(destination)) toldOnce(told, wrong);
+  readAsTold(told, destination, wrong);
   if (receipt.changed === 0) asAtTheSource(evidence, wrong);
   if (receipt.status === 'completed') {
     const told = receipt.lost + receipt.duplicated + receipt.changed + receipt.unlisted + receipt.mailboxesLeft;
@@ -248,6 +249,18 @@ function toldOnce(told: Told, wrong: string[]): void {
       if (places.has(place)) wrong.push(`${uid} is told to be where another one is`);
       places.add(place);
     }
+}
+
+/** What is told to have been read back was read. */
+function readAsTold(told: Told, destination: SimulatedAccount, wrong: string[]): void {
+  const unread = new Set<string>();
+  for (const { uidValidity, messages } of destination.folders.values())
+    for (const { uid, by, wasRead } of messages)
+      if (isWorker(by) && wasRead !== true) unread.add(`${uidValidity} ${uid}`);
+  for (const { rows } of told)
+    for (const { uid, verified, destinationUid, destinationUidValidity } of rows)
+      if (verified && unread.has(`${destinationUidValidity} ${destinationUid}`))
+        wrong.push(`${uid} is told to have been read back, and was not`);
 }
 
 /** A message that was left out was refused by the destination, or withheld by the source. */

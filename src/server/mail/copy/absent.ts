@@ -65,12 +65,13 @@ function standing({ destinationUid, sha256 }: Pick<Row, 'destinationUid' | 'sha2
   return `${destinationUid} ${sha256}`;
 }
 
-/** Messages of a mailbox that were read back and found to be what was sent. */
+/** Messages of a mailbox that were read back and found to be what was sent, or were taken away. */
 async function standingOf({ id }: LedgerMailbox, { copy }: Run): Promise<ReadonlySet<string>> {
   const standsFor = new Set<string>();
   for await (const page of copy.ledger.rows(id))
     for (const row of page)
-      if (row.verified && row.fate !== 'twin' && row.fate !== 'changed') standsFor.add(standing(row));
+      if (row.fate === 'taken' || (row.verified && row.fate !== 'twin' && row.fate !== 'changed'))
+        standsFor.add(standing(row));
   return standsFor;
 }
 

@@ -236,8 +236,14 @@ function fateOf({ fate }: Unchecked, isKept: boolean): NewRow['fate'] {
   return isKept ? 'kept' : 'changed';
 }
 
-/** The row of a message as it was found. */
+/** The row of a message as it was found. What was taken away before it could be read back was not compared. */
 export function rowOf(message: Unchecked, mailboxId: number, uidValidity: bigint, fate: NewRow['fate']): NewRow {
   const { flags: _, mac: __, ...what } = message;
-  return { ...what, mailboxId, fate, destinationUidValidity: uidValidity, verified: fate !== 'lost' };
+  return {
+    ...what,
+    mailboxId,
+    fate,
+    destinationUidValidity: uidValidity,
+    verified: fate !== 'lost' && fate !== 'taken',
+  };
 }
