@@ -173,6 +173,10 @@ export const wizard = setup({
     'the transfer ID is right and a guide is asked for': (_, params: { id: string; guide: string }) =>
       isTransferId(params.id.toLowerCase()) && asGuide(params.guide) !== undefined,
     'this guide is asked for': (_, params: { asked: Guide; guide: Guide }) => params.asked === params.guide,
+    'something else is needed': ({ context }, { before }: { before: TransferStatus | null }) => {
+      const [was, is] = [before, context.status].map(attentionOf);
+      return was?.side !== is?.side || was?.reason !== is?.reason;
+    },
     'the new password is missing': ({ context }) =>
       attentionOf(context.status)?.reason === 'password' && context.typed.password === '',
     'a consent is wanted': ({ context }) =>
@@ -349,6 +353,8 @@ export const wizard = setup({
           .slice(0, LISTED_TRANSFERS),
       statuses: {},
     }),
+    /** Before the new status is remembered. */
+    'tell of the change': raise(({ context }) => ({ type: 'status.change' as const, before: context.status })),
     'remember the statuses': assign({
       statuses: (_, params: { statuses: Readonly<Record<string, TransferStatus>> }) => params.statuses,
     }),

@@ -209,6 +209,8 @@ export type Event =
   /** The status stream is alive and has nothing new. */
   | { readonly type: 'status.beat' }
   | { readonly type: 'status.lose' }
+  /** A page that stays has a new status. */
+  | { readonly type: 'status.change'; readonly before: TransferStatus | null }
   | { readonly type: 'more.show' }
   | { readonly type: 'act.open'; readonly act: Act }
   | { readonly type: 'act.submit' }

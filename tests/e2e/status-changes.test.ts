@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
 import { needs } from '../support/needs.ts';
-import { FULL, movedTo, RUNNING, STOPPED } from './owned-transfer.ts';
+import { FULL, movedTo, needing, RUNNING, STOPPED } from './owned-transfer.ts';
 import { type Owner, ownerAt } from './owner.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 
@@ -35,6 +35,15 @@ describe('a status page that changes under its visitor, in Chromium (needs chrom
     await becomes(STOPPED);
     await owner.button('Copy what is new').waitFor();
     expect(await owner.page.evaluate(() => document.activeElement?.tagName)).toBe('BODY');
+  });
+
+  test('a password that was typed for one mailbox does not stay in the field for the other, which has the focus', async () => {
+    await owner.open('Put it right', needing({ side: 'source', reason: 'password' }));
+    await owner.field('San Bruno password').fill('garden-2006');
+    await becomes(needing({ side: 'destination', reason: 'password' }));
+    const field = owner.field('New mailbox password');
+    await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await field.inputValue()).toBe('');
   });
 
   test('a dialog that is closed gives the focus to the heading when its opener is gone', async () => {

@@ -15,6 +15,7 @@ import {
   FULL,
   mail,
   MOVED,
+  needing,
   NEEDS_PASSWORD,
   open,
   password,
@@ -391,6 +392,36 @@ describe('a password', () => {
     await wizard.send(open('mend'));
     expect(wizard.isAt(`${OPEN}.mending.asking.editing`)).toBe(true);
     expect(wizard.context().typed.password).toBe('');
+  });
+
+  test.each([
+    ['another mailbox needs one', needing({ side: 'destination', reason: 'password' })],
+    ['the same mailbox needs something else', needing({ side: 'source', reason: 'refused' })],
+    ['it has been put right in another tab', RUNNING],
+  ])('that was typed is not sent when in the meantime %s, and nothing is said to be refused', async (_, status) => {
+    const wizard = await arriveAtStatus(NEEDS_PASSWORD, { 'resume the transfer': refusal('INVALID_CREDENTIALS') });
+    await wizard.send(open('mend'), password, submit, password, { type: 'status.arrive', status });
+    expect(wizard.isAt(`${OPEN}.mending.asking.editing`)).toBe(true);
+    expect(wizard.context().typed.password).toBe('');
+    await wizard.send(password, { type: 'status.arrive', status });
+    expect(wizard.context()).toMatchObject({ status, typed: { password: PASSWORD } });
+  });
+
+  test('that was typed is not sent to another mailbox that the page learns of when it is online again', async () => {
+    const wizard = await arriveAtStatus(NEEDS_PASSWORD);
+    await wizard.send(open('mend'), password);
+    wizard.script['ask for the status'] = () => needing({ side: 'destination', reason: 'password' });
+    await wizard.send({ type: 'connection.return' });
+    expect(wizard.context().typed.password).toBe('');
+  });
+
+  test('that was refused is said so as long as the same is needed', async () => {
+    const wizard = await arriveAtStatus(NEEDS_PASSWORD, { 'resume the transfer': refusal('INVALID_CREDENTIALS') });
+    await wizard.send(open('mend'), password, submit, { type: 'status.arrive', status: NEEDS_PASSWORD });
+    expect(wizard.isAt(`${OPEN}.mending.asking.refused`)).toBe(true);
+    await wizard.send({ type: 'status.arrive', status: RUNNING });
+    expect(wizard.isAt(`${OPEN}.mending.asking.editing`)).toBe(true);
+    expect(wizard.context().message).toBeNull();
   });
 
   test('is asked for to take back what was copied, where the server wants one', async () => {

@@ -25,7 +25,7 @@ const WITH_HOST: readonly Move[] = [
   send({ type: 'host.toggle' }),
   send({ type: 'host.type', host: 'imap.mail.example' }),
 ];
-const [RUNNING_AS_OTHERS_SEE_IT, MOVED, DAILY_ON, TAKEN_BACK] = [3, 9, 12, 13].map(
+const [RUNNING_AS_OTHERS_SEE_IT, NEEDY, MOVED, DAILY_ON, TAKEN_BACK] = [3, 5, 9, 12, 13].map(
   (at) => ANSWERS['ask for the status'][at],
 );
 const CAME_BACK = send({
@@ -116,6 +116,16 @@ const WAYS: readonly (readonly [Session, readonly Move[]])[] = [
       send({ type: 'password.type', password: PASSWORD }),
       send({ type: 'credentials.submit' }),
       { kind: 'refuse', call: 'validate the account', code: 'INVALID_CREDENTIALS' },
+    ],
+  ],
+  [
+    SESSIONS.blank,
+    [
+      send({ type: 'status.visit', migrationId: ID, error: '', guide: '' }),
+      { kind: 'answer', call: 'ask for the status', answer: NEEDY },
+      send({ type: 'act.open', act: 'mend' }),
+      send({ type: 'connection.return' }),
+      { kind: 'answer', call: 'ask for the status', answer: NEEDY },
     ],
   ],
   [
@@ -244,7 +254,7 @@ test('every guard of the wizard lets through and holds back', () => {
 
 test('every event that the wizard takes is among those that the searches send, or is its own', () => {
   const sent: ReadonlySet<string> = new Set([...EVENTS, ...VISITS].map(({ type }) => type));
-  const own = ['message.show', 'password.refuse'];
+  const own = ['message.show', 'password.refuse', 'status.change'];
   const taken = wizardMachine.events.filter((type) => !type.startsWith('xstate.'));
   expect(taken.filter((type) => !sent.has(type)).toSorted()).toEqual(own);
 });

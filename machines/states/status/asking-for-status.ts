@@ -13,7 +13,10 @@ export function askingForStatus<const Answered extends string, const Missed exte
       input: ({ context }) => ({ id: context.transferId ?? '' }),
       onDone: {
         target: answered,
-        actions: { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
+        actions: [
+          'tell of the change',
+          { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
+        ],
       },
       onError: missed,
     },

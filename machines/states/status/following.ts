@@ -5,10 +5,10 @@ import { wizard } from '../../wizard.setup.ts';
 import { givingUp } from '../waiting.ts';
 import { askingForStatus } from './asking-for-status.ts';
 
-const remember = {
-  type: 'remember the status',
-  params: ({ event }: { event: { status: TransferStatus } }) => event,
-} as const;
+const remember = [
+  'tell of the change',
+  { type: 'remember the status', params: ({ event }: { event: { status: TransferStatus } }) => event },
+] as const;
 
 /** A transfer that has been erased meanwhile is not to be found any more, and nothing can be done about it. */
 function asking<const Missed extends string>(missed: Missed) {

@@ -16,6 +16,12 @@ export const mending = wizard.createStateConfig({
       on: {
         ...typing,
         ...seekingConsent('mend', 'a consent is wanted'),
+        // What was typed for one mailbox is not sent to the other.
+        'status.change': {
+          guard: { type: 'something else is needed', params: ({ event }) => event },
+          target: '.editing',
+          actions: 'forget the sign-in',
+        },
         'act.submit': [
           { guard: 'a consent is wanted' },
           { guard: 'the new password is missing', target: '.passwordMissing' },

@@ -14,7 +14,8 @@ export function Mend({ snapshot }: Props) {
   const { title, done } = words.mend;
   const need = needIn(snapshot);
   const { status, tokenId } = snapshot.context;
-  const isSignInWanted = attentionOf(status)?.reason === 'consent' && tokenId === null;
+  const { side, reason } = attentionOf(status) ?? {};
+  const isSignInWanted = reason === 'consent' && tokenId === null;
   if (need === null)
     return (
       <ActDialog title={title}>
@@ -24,7 +25,7 @@ export function Mend({ snapshot }: Props) {
     );
   return (
     // A dialog of its own for each, so that the focus goes to what is there to do.
-    <ActDialog key={String(isSignInWanted)} title={need.dialog}>
+    <ActDialog key={`${side} ${reason} ${isSignInWanted}`} title={need.dialog}>
       <div className="stack" data-gap="small">
         <p>{need.happened}</p>
         <p>{need.safe}</p>
