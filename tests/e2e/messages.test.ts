@@ -459,6 +459,9 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
         await email.press('Enter');
       }
       expect(wire.asked).toEqual([]);
+      // The address of a subscriber whom this form does not take.
+      const instead = /^This form only takes sanbrunocable\.example addresses\. Please call us at 650\s555\s0100\./;
+      await expect.poll(described).toMatch(instead);
 
       await email.fill(SUBSCRIBER.email);
       await issue.fill('123456');

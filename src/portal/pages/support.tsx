@@ -1,4 +1,5 @@
 import { useId, useState } from 'react';
+import { isAtDomain } from '../../contract/email-address.ts';
 import { SUPPORT_ISSUE_LENGTH } from '../../contract/support-issue.ts';
 import { TRANSFER_ID_LENGTH } from '../../contract/transfer-status.ts';
 import { supportReference } from '../../contract/support-reference.ts';
@@ -109,7 +110,10 @@ export function SupportPage() {
 
 /** What it takes to send; when that was tried in vain, the page still says so after its message has gone. */
 function needsOf(snapshot: WizardSnapshot, complete: boolean, wasTried: boolean): string {
-  if (!complete) return words.incomplete(snapshot.context.settings.legacyDomains[0] ?? '');
+  const { settings, typed } = snapshot.context;
+  const [cableDomain = '', ...others] = settings.legacyDomains;
+  if (isAtDomain(typed.legacyEmail, others)) return words.otherDomain(cableDomain, settings.supportPhone);
+  if (!complete) return words.incomplete(cableDomain);
   const isWrong = (['contactEmail', 'transferId'] as const).some((field) =>
     snapshot.matches({ support: { [field]: 'wrong' } }),
   );

@@ -22,6 +22,9 @@ export const support = {
   },
   incomplete: (host: string) =>
     `To send, fill in your ${host} address and describe your issue in more than ${SUPPORT_ISSUE_LENGTH.longerThan} characters.`,
+  /** A subscriber whose address the form does not take. */
+  otherDomain: (host: string, phone: string) =>
+    `This form only takes ${host} addresses. Please call us at ${unbroken(phone)}. We'll be glad to help.`,
   wrong: 'Please correct what is marked above. Then you can send your message.',
   complete: 'You can send your message now.',
   tried: 'We have not heard that your message arrived. Please send it again, or call us.',
