@@ -40,7 +40,8 @@ export const statusFromEmail = wizard.createStateConfig({
             onError: 'told',
           },
         },
-        told: {},
+        // Who looks at the list again is told how the transfers stand by now.
+        told: { on: { 'page.look': 'asking' } },
       },
       on: {
         'transfer.open': {

@@ -31,6 +31,19 @@ describe('the list of transfers', () => {
     expect(wizard.context().statuses).toEqual(statuses);
   });
 
+  test('who looks at the list again is told how its transfers stand by now', async () => {
+    const script: Script = {
+      'list the transfers': () => ({ [ID]: '2025-11-01T00:00:00Z' }),
+      'ask for the statuses': () => ({ [ID]: { emailmigration: { status: 'inprogress' } } }),
+    };
+    const wizard = await arriveAtList(script);
+    const ended = { [ID]: { emailmigration: { status: 'completed' } } };
+    script['ask for the statuses'] = () => ended;
+    await wizard.send({ type: 'page.look' });
+    expect(wizard.context().statuses).toEqual(ended);
+    expect(wizard.asked('list the transfers')).toHaveLength(1);
+  });
+
   test('the list is there while nobody says how its transfers stand, and after that', async () => {
     const wizard = await arriveAtList({ 'list the transfers': () => ({ [ID]: '2025-11-01T00:00:00Z' }) });
     expect(wizard.isAt('statusFromEmail.showing.asking')).toBe(true);
