@@ -1,5 +1,5 @@
 import { Outlet } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useEffect } from 'react';
 import { isBetweenPages, PATHS, visitOf } from '../../machines/wizard.routes.ts';
 import { OfflineBanner } from './pages/offline-banner.tsx';
 import { UnavailablePage } from './pages/unavailable.tsx';
@@ -11,9 +11,8 @@ import { settings } from './settings.ts';
 import { useSend, useWizard } from './wizard-context.tsx';
 import { shared } from './wording.ts';
 
-const LeaveWizard = lazy(() =>
-  import('./pages/leave-wizard.tsx').then(({ LeaveWizard }) => ({ default: LeaveWizard })),
-);
+const fetchLeaveWizard = () => import('./pages/leave-wizard.tsx');
+const LeaveWizard = lazy(() => fetchLeaveWizard().then(({ LeaveWizard }) => ({ default: LeaveWizard })));
 
 /** A place in the history would make Back do nothing that is seen. */
 function skip(): void {
@@ -30,6 +29,10 @@ export function App() {
   const parting = useWizard((snapshot) => snapshot.hasTag('parting'));
   const signedIn = useWizard((snapshot) => snapshot.can({ type: 'sign-out.press' }));
   const slow = useWizard((snapshot) => snapshot.hasTag('slow'));
+  useEffect(() => {
+    // A question that can't be fetched when it is to be asked would take the place of the page, with all that was typed.
+    if (asksFirst) fetchLeaveWizard().catch(() => {});
+  }, [asksFirst]);
   const visit = (path: string) => () => send(visitOf(path, new URLSearchParams()));
   return (
     <>

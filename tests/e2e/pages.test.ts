@@ -443,6 +443,18 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     expect(wire.asked.filter(({ path }) => path === '/api/oauth/')).toHaveLength(1);
   });
 
+  test('offline, the question before Home is asked on the page, which keeps what was typed', async () => {
+    await arrive('/destination-account?way=other', 'signedIn');
+    const email = page.getByLabel('Email', { exact: true });
+    await email.fill('maria@mail.example');
+    const scripts = () => page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
+    await expect.poll(scripts).toContainEqual(expect.stringContaining('/leave-wizard-'));
+    await page.route('**/assets/leave-wizard-*.js', (route) => route.abort());
+    await page.getByRole('link', { name: 'Home', exact: true }).click();
+    await page.getByRole('button', { name: 'Stay here' }).click();
+    expect(await email.inputValue()).toBe('maria@mail.example');
+  });
+
   test('offline, a page whose script is missing waits as well, and comes when the line is back', async () => {
     // What an earlier test has fetched.
     await (await context.newCDPSession(page)).send('Network.clearBrowserCache');
