@@ -1,8 +1,9 @@
 import type { Part } from './parts.ts';
 
 /**
- * What became of a contact: `copied`; `present` there already, with nothing to add; `completed`, there and now with what
- * it lacked; `refused`, not copied. `intent`: about to be written or filled, and nobody knows. `group` is no contact.
+ * What happened to a contact: `copied`; `present`: already there, with nothing to add; `completed`: already there, and now
+ * with what it lacked; `refused`: not copied. `intent`: about to be written or filled, so its outcome is unknown. `group` is
+ * not a contact.
  */
 export type FateName = 'intent' | 'copied' | 'present' | 'completed' | 'refused' | 'group';
 
@@ -10,7 +11,7 @@ export type Fate = {
   readonly fate: FateName;
   /** The counterpart that existed before the copy; `''` if there was none. */
   readonly destinationId: string;
-  /** Parts that stayed out of it. */
+  /** Parts that were left out. */
   readonly stays: readonly Part[];
 };
 

@@ -53,8 +53,8 @@ export type WriteResult =
   | { readonly outcome: 'skipped'; readonly reason: string };
 
 /**
- * What became of a contact that was there. `filled`: something was added. `stays`: parts of ours that stay out, because
- * something else stands there. `gone`: somebody has deleted it meanwhile.
+ * What happened to a contact that was there. `filled`: something was added. `stays`: parts of ours that were left out,
+ * because there is something else. `gone`: somebody has deleted it meanwhile.
  */
 export type FillResult =
   | { readonly outcome: 'filled' | 'whole'; readonly stays: readonly Part[]; readonly notes: readonly string[] }
@@ -65,13 +65,13 @@ export type ContactWriter = {
   /** How many contacts `write` takes at once. */
   readonly batchSize: number;
   existing(signal: AbortSignal): AsyncIterable<ExistingContact>;
-  /** The notes that `write` would give, derived from the contact alone, for when it was written and the answer lost. */
+  /** The notes that `write` would return, derived from the contact alone, in case it was written but the answer was lost. */
   notesOn(contact: Contact): readonly string[];
   /** One result for each contact, in the same order. */
   write(contacts: readonly Contact[], signal: AbortSignal): Promise<readonly WriteResult[]>;
   /**
-   * Adds what a contact that is there lacks of ours, and overwrites nothing, not even what somebody changes at the same
-   * time: the destination is asked to refuse that, and read again.
+   * Adds what an existing contact lacks of ours, and overwrites nothing, not even a change that somebody makes at the same
+   * time: the destination is asked to refuse the update then, and the contact is read again.
    */
   fill(existing: ExistingContact, contact: Contact, signal: AbortSignal): Promise<FillResult>;
   /** Creates a group that no contact has created by naming it, or adds members. Returns notes as `write` does. Can be repeated. */
@@ -79,8 +79,8 @@ export type ContactWriter = {
 };
 
 /**
- * `password` for Basic, `accessToken` for Bearer; the latter is asked before every request and refreshes by itself, or
- * when the last one was refused (`renew`).
+ * `password` for Basic, `accessToken` for Bearer; the latter is called before every request, and refreshes the token when
+ * necessary, or when the last one was refused (`renew`).
  */
 export type ContactCredentials =
   | { readonly email: string; readonly password: string }
@@ -132,7 +132,7 @@ export function isOfOne({ fault, status }: ContactStoreError): boolean {
   return fault === 'unavailable' && status !== undefined && status !== 429 && status !== 503;
 }
 
-/** However often a contact is read and filled again: it alone is left as it is, so the status is that of a conflict. */
+/** A contact that changes each time it is filled is left as it is, without affecting others: hence a conflict's status. */
 export function changedAllTheTime(host: string): ContactStoreError {
   return new ContactStoreError('unavailable', `${host}: a contact is being changed all the time`, {
     host,

@@ -40,9 +40,9 @@ export type ContactCopy = {
 
 /**
  * Brings every contact of the source to the destination: those that are not there are written, those that are get what
- * they lack. What became of each is noted in `fates`, before and after, so that it can be stopped at any moment and
- * called anew, and a second run writes nothing. Then the destination is read once more, and compared.
- * @throws {ContactStoreError} when a store refuses or is gone; what was written until then stays
+ * they lack. What happens to each is recorded in `fates`, before and after, so that it can be stopped at any moment and
+ * called again, and a second run writes nothing. Then the destination is read once more, and compared.
+ * @throws {ContactStoreError} if a store refuses or is gone; what was written until then stays
  */
 export async function copyContacts(copy: ContactCopy): Promise<Compared> {
   const { reader, writer, fates, signal } = copy;
@@ -73,7 +73,7 @@ async function indexOf(writer: ContactWriter, uids: ReadonlySet<string>, signal:
   return index;
 }
 
-/** A contact at which the destination failed, alone; `there`: what was to be filled, and how it counts then. */
+/** A single contact at which the destination failed; `there`: what was to be filled, and how it counts in that case. */
 type Failing = {
   readonly contact: Contact;
   readonly error: ContactStoreError;
@@ -90,7 +90,7 @@ class Run {
   readonly #settled = new Map<string, Settled | null>();
   readonly expectations = new Expectations();
   #batch: Contact[] = [];
-  /** While it accepted others. */
+  /** Failures while the destination accepted others. */
   readonly #failing: Failing[] = [];
   #failedLast = false;
   #hasWritten = false;
@@ -263,7 +263,7 @@ class Run {
   }
 
   /**
-   * A batch that was refused, or failed at, as a whole: halves are tried until the contact that is to blame stands alone.
+   * A batch that was refused, or failed, as a whole: halves are tried until the contact to blame is alone.
    */
   async #divide(batch: readonly Contact[], error: ContactStoreError): Promise<void> {
     const [contact] = batch;

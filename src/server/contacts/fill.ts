@@ -3,10 +3,10 @@ import type { ExistingContact } from './contact-store.ts';
 import { textKey, wordsOf } from './keys.ts';
 import { itemsOf, nameWords, noteLine, organizationsOf, SINGLE_PARTS, type Item, type Part } from './parts.ts';
 
-/** How much of the notes is read for values that have no line of their own there, in UTF-16 code units. */
+/** How much of the notes is searched for values without a line of their own, in UTF-16 code units. */
 const NOTES_READ_AT_MOST = 100 * 1024 * 1024;
 
-/** What a contact at the destination holds, to ask for single values. */
+/** What a contact at the destination holds, for looking up single values. */
 export class Held {
   readonly #contact: Contact;
   readonly #keys = new Map<Part, Set<string>>();
@@ -29,7 +29,7 @@ export class Held {
     }
   }
 
-  /** In its own place, or in readable form among the notes. */
+  /** In its own place, or in readable form in the notes. */
   has(item: Item): boolean {
     if (item.part === 'photo') return this.#hasPhoto;
     if (this.#keys.get(item.part)?.has(item.key) === true) return true;
@@ -47,7 +47,7 @@ export class Held {
     return this.#notesRead <= NOTES_READ_AT_MOST && this.#notes.includes(line);
   }
 
-  /** Whether something stands where this single value would. */
+  /** Whether something is already where this single value would go. */
   isTaken({ part, label }: Item): boolean {
     const { name, phonetic } = this.#contact;
     if (part === 'name') return name[label as 'given'] !== '';
@@ -56,19 +56,19 @@ export class Held {
   }
 }
 
-/** The values of a contact that its counterpart holds nowhere. What no text can hold is not asked for. */
+/** The values of a contact that its counterpart holds nowhere. What can't be text is not looked for. */
 export function missingItems(existing: ExistingContact, contact: Contact): Item[] {
   const held = new Held(existing);
   return itemsOf(contact).filter((item) => (item.value !== '' || item.part === 'photo') && !held.has(item));
 }
 
 /**
- * What to add to a contact of the destination so that it lacks nothing of ours: a contact with the missing values alone.
- * `stays`: parts that stay out, because something else stands there.
+ * What to add to a contact of the destination so that it lacks nothing of ours: a contact with only the missing values.
+ * `stays`: parts that are left out, because there is something else.
  */
 export type Filling = { readonly add: Contact; readonly added: readonly Part[]; readonly stays: readonly Part[] };
 
-/** What a contact adds to one that is there: into empty fields, and never over what is in one. */
+/** What a contact adds to an existing one: only into empty fields. */
 export function fillingFor(existing: ExistingContact, contact: Contact): Filling {
   const held = new Held(existing);
   const added: Part[] = [];
@@ -103,10 +103,10 @@ function idOf({ part, label, key }: Item): string {
   return JSON.stringify([part, label, key]);
 }
 
-/** The jobs that theirs has, by company. */
+/** The jobs of their contact, by company. */
 class JobIndex {
   readonly #first = new Map<string, Organization>();
-  /** Every job, and what is left of it without its department or its title. */
+  /** Every job, and the job without its department or its title. */
   readonly #covered = new Set<string>();
 
   constructor(theirs: readonly Organization[]) {
@@ -118,7 +118,7 @@ class JobIndex {
     }
   }
 
-  /** What of an organization theirs lack; a job at the same company is filled, never replaced. */
+  /** What theirs lack of an organization; a job at the same company is completed, never replaced. */
   missingOf(ours: Organization): Organization | 'taken' | null {
     const name = textKey(ours.name);
     const [department, title] = [ours.department, ours.title].map((piece) => (piece === '' ? null : textKey(piece)));
@@ -142,7 +142,7 @@ function isBlank({ value }: { readonly value: string }): boolean {
   return value.trim() === '';
 }
 
-/** The contact with these values alone. */
+/** The contact with only these values. */
 function only(contact: Contact, wanted: ReadonlySet<string>): Contact {
   const items = new Map(itemsOf(contact).map((item) => [item, wanted.has(idOf(item))]));
   const of = (part: Part) => [...items].filter(([item]) => item.part === part);

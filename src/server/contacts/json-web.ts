@@ -76,7 +76,7 @@ export function jsonRefusals(busy: ReadonlySet<string>, full: ReadonlySet<string
   };
 }
 
-/** @throws {ContactStoreError} `unexpected`, when it does not fit */
+/** @throws {ContactStoreError} `unexpected`, if it does not fit */
 export function fitting<const Schema extends v.GenericSchema>(
   web: Web,
   schema: Schema,
@@ -94,7 +94,7 @@ const PAGES_AT_MOST = 10_000;
 /**
  * The pages of a listing, each requested from the address that the previous one gives.
  * @param next the address of the page after; `null` after the last
- * @throws {ContactStoreError} `unexpected` when it leads back to a page that was there, or has no end
+ * @throws {ContactStoreError} `unexpected` if it returns to an earlier page, or has no end
  */
 export async function* pagesOf<const Schema extends v.GenericSchema>(
   web: Web,

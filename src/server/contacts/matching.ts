@@ -15,13 +15,13 @@ type Keys = {
 type Entry = Keys & { readonly existing: ExistingContact };
 
 /**
- * What the destination holds, to find the counterpart of a source contact. One of theirs stands for one of ours at
- * most, so that two people who share an address, or two cards of one person, both arrive:
+ * What the destination holds, for finding the counterpart of a source contact. One of theirs is the counterpart of at most
+ * one of ours, so that two people who share an address, or two cards of one person, both arrive:
  * 1. the one that was written for it (same UID);
  * 2. a shared email address, and a shared name or one of them without a name;
  * 3. a shared phone number and name;
  * 4. a shared name, when neither has an address or a number.
- * Of several, the one that has most in common. Those written for another contact of this source are left to it.
+ * Of several, the one that has most in common. Those written for another contact of this source are reserved for that one.
  */
 export class MatchIndex {
   readonly #sourceUids: ReadonlySet<string>;
@@ -132,7 +132,7 @@ function push(map: Map<string, Entry[]>, key: string, entry: Entry): void {
 /** A UID that is the same in every run, for a card that has none or shares one. */
 export function derivedUid(...parts: readonly string[]): string {
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
-  // The layout of a UUID of version 8 (RFC 9562 §5.8), for stores that insist on UUIDs.
+  // The layout of a UUID of version 8 (RFC 9562 §5.8), for stores that require UUIDs.
   const variant = ((Number.parseInt(hash.charAt(16), 16) & 0x3) | 0x8).toString(16);
   return [
     hash.slice(0, 8),

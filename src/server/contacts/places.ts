@@ -10,8 +10,8 @@ type Place = 'notes' | { readonly field: string; readonly most?: number };
 const at = (field: string, most?: number): Place => (most === undefined ? { field } : { field, most });
 
 /**
- * Where each part of a contact goes. What is beyond `most` goes into the notes too, and so does what a field refuses by
- * its kind (a third number at home, a birthday without a year); `left out` is nothing.
+ * Where each part of a contact goes. Values beyond `most` go into the notes too, and so do values that a field can't hold
+ * (a third number at home, a birthday without a year); `left out`: they go nowhere.
  * Read on 2026-11-21:
  * - google: developers.google.com/people/api/rest/v1/people (resource Person)
  * - microsoft: learn.microsoft.com/graph/api/resources/contact (v1.0)

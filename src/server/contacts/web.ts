@@ -138,8 +138,8 @@ export class Web {
   }
 
   /**
-   * Whether a store puts off what it answers so within another answer.
-   * @throws {ContactStoreError} `full`, `authentication`: as of an answer alone
+   * Whether a store defers this part of a combined answer, as it would defer an answer of its own.
+   * @throws {ContactStoreError} `full`, `authentication`, as for an answer of its own
    */
   isPutOff(answer: WebAnswer): boolean {
     const { status } = answer;
@@ -157,8 +157,8 @@ export class Web {
   }
 
   /**
-   * Waits as long as `Retry-After` (RFC 9110 §10.2.3) says, else longer with each attempt.
-   * @throws {ContactStoreError} `unavailable`, when that is longer than `LONGEST_PAUSE`
+   * Waits as long as `Retry-After` (RFC 9110 §10.2.3) says, or else longer with each attempt.
+   * @throws {ContactStoreError} `unavailable`, if that is longer than `LONGEST_PAUSE`
    */
   async pause(retryAfter: string | null, attempt: number, signal: AbortSignal): Promise<void> {
     const pause = pauseOf(retryAfter, attempt);
@@ -262,6 +262,6 @@ function isLoopback(hostname: string): boolean {
 
 function retryAfterOf(text: string): number {
   if (/^\d+$/.test(text.trim())) return Number(text) * 1_000;
-  // `1.5` and `3, 5` would be days long gone.
+  // `Date.parse` would take `1.5` and `3, 5` for days in the past.
   return text.trim().endsWith('GMT') ? Date.parse(text) - Date.now() : Number.NaN;
 }

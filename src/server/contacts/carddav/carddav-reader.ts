@@ -208,7 +208,7 @@ function fileNameOf({ pathname }: URL): string {
   return decoded(pathname.split('/').at(-1) ?? '');
 }
 
-/** Destinations, and our table, keep UIDs in fields of limited length, and no NUL. */
+/** Destinations, and our table, keep UIDs in fields of limited length, without NUL. */
 const UID_LENGTH = 255;
 
 function keptUid(uid: string): string {

@@ -306,7 +306,7 @@ export class Dav {
   }
 }
 
-/** Whatever its spelling. */
+/** Ignores differences in spelling. */
 function pathOf({ pathname, search }: URL): string {
   return decoded(`${pathname}${search}`);
 }

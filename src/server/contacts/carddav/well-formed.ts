@@ -3,9 +3,9 @@ const NESTED_AT_MOST = 100;
 const ENTITY_LENGTH = 12;
 
 /**
- * Whether a document is XML from its beginning to its end, in time that grows as its length does. The library goes on
- * over what is none, for minutes where a declaration of a document type has no end, and takes half a document for a
- * whole one. No answer of WebDAV has such a declaration.
+ * Whether a document is XML from beginning to end, in linear time. The library reads on through anything else (for minutes
+ * if a document type declaration has no end), and takes half a document for a whole one. No WebDAV answer has such a
+ * declaration.
  */
 export function isWellFormed(text: string): boolean {
   let depth = 0;

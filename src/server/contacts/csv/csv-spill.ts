@@ -5,7 +5,7 @@ import { Spill } from '../spill.ts';
 
 const HEADING = 'Without a column of their own:';
 
-/** A contact on its way into columns: what fits, and what goes below the notes, under a line that says so. */
+/** A contact being put into columns: what fits, and what goes below the notes, under a line that says so. */
 export class CsvContact {
   readonly fits: Contact;
   readonly #items: ItemIndex;
@@ -18,7 +18,7 @@ export class CsvContact {
     this.#spill.add(left.filter(({ part }) => part !== 'photo'));
   }
 
-  /** Puts a value below the notes that its column can't take. */
+  /** Puts a value that its column can't hold below the notes. */
   spill(part: Part, { label, value }: Labelled<string>): void {
     const text = part === 'birthday' || part === 'date' ? dayInWords(value) : value;
     this.#spill.add(this.#items.find(part, label, text));
@@ -33,12 +33,12 @@ export class CsvContact {
   }
 }
 
-/** A date that an import takes; one without a year reads as a formula or a wrong year. */
+/** A date that an import accepts; one without a year would be read as a formula or with a wrong year. */
 export function hasYear(date: string): boolean {
   return /^\d{4}-/.test(date);
 }
 
-/** Whether the name is only a formatted one, which then stands in the column of the first name. */
+/** Whether there is only a formatted name, which then goes into the first name's column. */
 export function givenName({ name, organization }: Contact): string {
   const structured = [name.given, name.middle, name.family].some((part) => part !== '');
   return structured || name.formatted === organization.name ? name.given : name.formatted;

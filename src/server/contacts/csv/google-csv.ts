@@ -5,7 +5,7 @@ import { CsvContact, givenName, hasYear } from './csv-spill.ts';
 
 /** How many columns each kind of value has; `PLACES` has the same numbers. */
 const PLACES = { 'E-mail': 5, Phone: 6, Address: 3, Website: 3, Event: 3, Relation: 3 } as const;
-/** For roles, messengers, genders and whatever else has a name of its own. */
+/** For roles, messengers, genders and anything else with a label of its own. */
 const CUSTOM_FIELDS = 8;
 const ADDRESS_PARTS = [
   'Label',
@@ -66,7 +66,7 @@ const LABELS: ReadonlyMap<string, string> = new Map([
   ['pager', 'Pager'],
   ['main', 'Main'],
 ]);
-/** Joins several values, or labels, of one cell. */
+/** Separates several values, or labels, in one cell. */
 const JOINT = ' ::: ';
 
 export function googleCells(contact: Contact): Cells {

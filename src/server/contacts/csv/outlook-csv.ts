@@ -245,7 +245,7 @@ function commonCells(row: CsvContact): Map<string, string> {
   return cells;
 }
 
-/** Outlook's import reads the month first, as the US writes it. */
+/** Outlook's import reads the month first, as in the US. */
 function usDate(date: string): string {
   const [year, month, day] = date.split('-').map(Number);
   return `${month}/${day}/${year}`;

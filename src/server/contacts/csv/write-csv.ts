@@ -5,7 +5,7 @@ import type { Cells } from './cells.ts';
 import { GOOGLE_COLUMNS, googleCells } from './google-csv.ts';
 import { OUTLOOK_COLUMNS, OUTLOOK_COM_COLUMNS, outlookCells, outlookComCells } from './outlook-csv.ts';
 
-/** Which program's import the columns are for. */
+/** The program for whose import the columns are. */
 export type CsvLayout = 'google' | 'outlook' | 'outlook-com';
 
 const LAYOUTS: Record<CsvLayout, { columns: readonly string[]; cellsOf: (contact: Contact) => Cells }> = {
@@ -14,15 +14,15 @@ const LAYOUTS: Record<CsvLayout, { columns: readonly string[]; cellsOf: (contact
   'outlook-com': { columns: OUTLOOK_COM_COLUMNS, cellsOf: outlookComCells },
 };
 
-/** Without it Excel and Outlook take UTF-8 for Windows-1252. */
+/** Without it, Excel and Outlook take UTF-8 for Windows-1252. */
 const BYTE_ORDER_MARK = '\uFEFF';
-/** An address of which the first part begins with a sign; without brackets and blanks there is nothing to run. */
+/** An address that begins with a sign; without brackets and blanks, there is nothing to run. */
 const EMAIL_ADDRESS = /^[+＋\-－][\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,63}$/i;
 const LONGEST_PLAIN = 254;
-/** As ASVS 1.2.10 lists them, and their full-width twins, which Excel takes alike. */
+/** As ASVS 1.2.10 lists them, and their full-width equivalents, which Excel treats alike. */
 const FORMULA = /^(?:[\t\r]|\s*[=+\-@＝＋－＠])/;
 
-/** All contacts as one CSV file (RFC 4180), a row at a time. What has no column of its own is in the notes. */
+/** All contacts as one CSV file (RFC 4180), row by row. What has no column of its own goes into the notes. */
 export async function* contactsCsv(
   contacts: Iterable<Contact> | AsyncIterable<Contact>,
   layout: CsvLayout,
@@ -40,7 +40,7 @@ function rowOf(cells: readonly string[]): string {
   return stringify([[...cells]], { record_delimiter: '\r\n', quoted_match: /[\r\n]|^\s|\s$/ });
 }
 
-/** A cell that a spreadsheet would run as a formula gets an apostrophe, which makes it text; phone numbers stay as they are. */
+/** An apostrophe turns a cell that a spreadsheet would run as a formula into text; phone numbers stay as they are. */
 export function harmless(cell: string): string {
   // oxlint-disable-next-line no-control-regex
   const clean = cell.replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/g, '');
@@ -52,12 +52,12 @@ function isPlain(cell: string): boolean {
 }
 
 const FEWEST_PLACES = 7;
-/** Digits, blanks and dashes of every kind, brackets, pauses (`,` `;`), and letters as they stand on a dial. */
+/** Digits, blanks and dashes of every kind, brackets, pauses (`,` `;`), and letters as on a dial. */
 const DIALLED = /^[+＋]\s?\(?[0-9][0-9A-Za-z\s()./*#,;\u00AD\u2010-\u2015-]*$/;
-/** An extension or a pause, or a word such as `FLOWERS`; no name of a cell, such as `A1`. */
+/** An extension or a pause, or a word such as `FLOWERS`, but not the name of a cell, such as `A1`. */
 const DIALLED_WORD = /^(?:(?:x|ext|p|w)[0-9]{0,12}|[A-Za-z]{3,12})$/i;
 
-/** A number to dial: nothing that is called by a name, and so nothing to run. */
+/** A number to dial: it contains no name, and so nothing to run. */
 function isPhoneNumber(cell: string): boolean {
   const words = cell.match(/[A-Za-z]+[0-9]*/g) ?? [];
   const calls = /[A-Za-z]\s?\(/.test(cell);

@@ -18,8 +18,8 @@ import { refusedNote, spillNotes, stayNote } from '../remarks.ts';
 import type { Web } from '../web.ts';
 
 /**
- * Quotas pass, by themselves or tomorrow; Google answers them with 429, and with 403 as well. A full account does not.
- * Any other 403 is about permissions.
+ * Exceeded quotas, which Google answers with 429 or 403, pass by themselves, by tomorrow at the latest. A full account does
+ * not. Any other 403 is about permissions.
  */
 export const GOOGLE_REFUSALS = jsonRefusals(
   new Set([
@@ -62,7 +62,7 @@ const BatchError = v.object({
   }),
 });
 
-/** Writes by People API v1, one change at a time as Google asks for. */
+/** Writes through People API v1, one change at a time as Google demands. */
 export function googleWriter(web: Web): ContactWriter {
   const groups = new GroupNames(web);
 
@@ -135,7 +135,7 @@ export function googleWriter(web: Web): ContactWriter {
     };
   };
 
-  /** A status: Google refuses it. */
+  /** A number is the status with which Google refused it. */
   const update = async (
     person: Person,
     fields: ReturnType<typeof filledPerson>,
@@ -261,7 +261,7 @@ function createdOf(
   return results;
 }
 
-/** Statuses that are not about the contact itself are asked for again. */
+/** Requests whose status is not about the contact itself are repeated. */
 function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 429;
 }
@@ -317,7 +317,7 @@ class GroupNames {
           known.set(keyOf(name), resourceName);
           this.#names.set(resourceName, name);
         }
-    // Those that Google did not want before, it does not want now.
+    // Google refused these before, and would again.
     for (const [name, resource] of this.#known ?? []) if (resource === null && !known.has(name)) known.set(name, null);
     this.#known = known;
     return known;
@@ -328,7 +328,7 @@ class GroupNames {
       method: 'POST',
       url: below(this.#web, 'v1/contactGroups'),
       json: { contactGroup: { name } },
-      // A name is taken once only (409), so a repeated request makes no second group.
+      // A name can be used only once (409), so a repeated request makes no second group.
       repeatable: true,
     };
     const answer = await askJson(this.#web, request, signal);

@@ -172,8 +172,8 @@ const LABELS_OF_PHONE_TYPES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * A contact as People API v1 creates it; `spill` has what stands in its notes. Names, biographies, birthdays and genders
- * are single; the photo goes by its own call.
+ * A contact as People API v1 creates it; `spill` has what goes into its notes. Names, biographies, birthdays and genders
+ * are single; the photo has a call of its own.
  * @param groups the resource names of its groups
  */
 export function personOf(contact: Contact, groups: readonly string[]): { fields: PersonFields; spill: Spill } {

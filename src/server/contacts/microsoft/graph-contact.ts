@@ -97,7 +97,7 @@ export function existingOf(record: GraphContact): ExistingContact {
       organization: { name: record.companyName, department: record.department, title: record.jobTitle },
       role: record.profession,
       birthday: record.birthday.slice(0, 'YYYY-MM-DD'.length),
-      // The form in which we write them, as the field has no place for the service.
+      // The form in which we write them, because the field has no place for the service.
       messengers: record.imAddresses.flatMap((value) => one('', value)),
       relations: [
         ...one('spouse', record.spouseName),
@@ -120,7 +120,7 @@ function addressOf({ street, city, state, postalCode, countryOrRegion }: GraphAd
   return { poBox: '', extended: '', street, city, region: state, postalCode, country: countryOrRegion };
 }
 
-/** The properties of a contact that were taken before: they stay as they are. */
+/** What an existing contact already has in these properties; it stays as it is. */
 type Taken = Pick<
   GraphContact,
   | 'mobilePhone'

@@ -2,7 +2,7 @@ import type { Labelled } from '../../../contract/contact.ts';
 import { labelOfApple, labelOfTypes, type LabelKind } from './vcard-labels.ts';
 import { paramOf, typesOf, unescapeText, type VcardLine } from './vcard-lines.ts';
 
-/** The lines of a card by their names, with the labels that Apple keeps in lines of their own. */
+/** The lines of a card by name, with the labels that Apple keeps in separate lines. */
 export class CardProperties {
   readonly all: readonly VcardLine[];
   readonly #labels: ReadonlyMap<string, string>;
@@ -38,7 +38,7 @@ export class CardProperties {
     }));
   }
 
-  /** The label that stands in a line of its own. */
+  /** The label in a line of its own. */
   labelOf(line: VcardLine): string | undefined {
     return this.#labels.get(line.group.toLowerCase());
   }

@@ -1,7 +1,7 @@
 /** Lines of BEGIN and END in one card. */
 const MARKS_AT_MOST = 8_000;
 
-/** The single cards of a text that may hold many. What follows the last END is a card cut off, unless it is blank. */
+/** The cards of a text that may hold many. What follows the last END is a truncated card, unless it is blank. */
 export function* splitCards(text: string): Iterable<string> {
   let start = 0;
   for (const { next } of cardsIn(text)) {
@@ -12,7 +12,7 @@ export function* splitCards(text: string): Iterable<string> {
   if (rest.replace(/^\uFEFF/, '').trim() !== '') yield rest;
 }
 
-/** What is between the lines of BEGIN and END, if the card ends. */
+/** What is between BEGIN and END, if the card has an end. */
 type Span = { readonly start: number; readonly end: number | 'cut off' | 'too large'; readonly next: number };
 
 export function* cardsIn(text: string): Iterable<Span> {
@@ -40,13 +40,13 @@ export function* cardsIn(text: string): Iterable<Span> {
   if (start >= 0) yield { start, end: 'cut off', next: text.length };
 }
 
-/** vCard 2.1 §2.4.3: the agent's whole card stands inside, from the line of `AGENT` or from the next one. */
+/** vCard 2.1 §2.4.3: the agent's whole card is inside, starting on the line of `AGENT` or on the next one. */
 const AGENT = /^(?:[\w-]+\.)?AGENT[^:]*:\s*(?:BEGIN:VCARD\s*)?$/i;
 
-/** A line that opens or closes a card. `at`: where it begins, and with the line of `AGENT` before it for an agent's. */
+/** A line that opens or closes a card. `at`: where it begins; for an agent's card, where its `AGENT` line begins. */
 type Mark = { readonly kind: 'begin' | 'agent' | 'end'; readonly at: number; readonly next: number };
 
-/** Only those lines are looked at: a text may have millions of others. */
+/** Only those lines are examined: a text may have millions of others. */
 export function* marksOf(text: string): Iterable<Mark> {
   const lineEnd = /[^\S\r\n]*(?:\r\n|\r|\n|$)/y;
   for (const { 0: word, index } of text.matchAll(/(?:BEGIN|END):VCARD/gi)) {

@@ -6,7 +6,7 @@ import { moreOf } from './vcard-more.ts';
 import { datesOf, genderOf, messengersOf, relationsOf } from './vcard-people.ts';
 import { birthdayOf, bytesOf, type Photo } from './vcard-values.ts';
 
-/** A card that names others: the members are UIDs without `urn:uuid:`, or addresses as `mailto:` has them. */
+/** A card that names others: the members are UIDs without `urn:uuid:`, or `mailto:` addresses. */
 export type GroupCard = {
   readonly uid: string;
   readonly name: string;
@@ -20,7 +20,7 @@ export type ReadCard =
   | { readonly kind: 'group'; readonly group: GroupCard }
   | { readonly kind: 'fault'; readonly fault: CardFault };
 
-/** Reads one vCard 2.1, 3.0 or 4.0. Its UID may be missing, then `uid` is `''`. Never throws. */
+/** Reads one vCard 2.1, 3.0 or 4.0. If it has no UID, `uid` is `''`. Never throws. */
 export function readCard(text: string): ReadCard {
   const card = readCardLines(text);
   if (typeof card === 'string') return { kind: 'fault', fault: card };
@@ -33,7 +33,7 @@ export function readCard(text: string): ReadCard {
   return tells ? { kind: 'contact', contact } : { kind: 'fault', fault: 'empty' };
 }
 
-/** A resource should hold one card (RFC 6352 §5.1); some programs put all of an address book into one. */
+/** A resource should hold one card (RFC 6352 §5.1); some programs put a whole address book into one. */
 export function* readCards(text: string): Iterable<{ readonly text: string; readonly read: ReadCard }> {
   let count = 0;
   for (const card of splitCards(text)) {
@@ -43,7 +43,7 @@ export function* readCards(text: string): Iterable<{ readonly text: string; read
   if (count === 0) yield { text, read: readCard(text) };
 }
 
-/** The address of a photo that lies elsewhere; `null` when there is none, or one inside. */
+/** The address of a linked photo; `null` if there is none, or it is inside the card. */
 export function photoLinkOf(vcard: string): string | null {
   const card = vcard === '' ? 'empty' : readCardLines(vcard);
   if (typeof card === 'string') return null;
@@ -57,7 +57,7 @@ export function photoLinkOf(vcard: string): string | null {
 
 const LINK_LENGTH = 8 * 1024;
 
-/** What to call a contact when its formatted name is empty. */
+/** What to call a contact if its formatted name is empty. */
 export function displayNameOf(contact: Contact): string {
   const { formatted, given, middle, family } = contact.name;
   return (
@@ -148,7 +148,7 @@ function organizationsOf(lines: CardProperties): Organization[] {
       title: '',
     };
   });
-  // Each is passed once: it has its title then.
+  // Each is passed only once, since it then has its title.
   const all = organizations.values();
   const byGroup = new Map(
     [...Map.groupBy(organizations, ({ group }) => group)].map(([group, own]) => [group, own.values()]),

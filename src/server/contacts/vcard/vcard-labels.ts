@@ -1,4 +1,4 @@
-/** Which TYPE values stand for a label, by the kind of value. A label that is not here is written as `X-ABLabel`. */
+/** Which TYPE values represent a label, by kind of value. A label that is not here is written as `X-ABLabel`. */
 const PHONE_LABELS = {
   mobile: ['cell'],
   'work mobile': ['cell', 'work'],
@@ -39,7 +39,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['business', 'work'],
 ]);
 
-/** The label for a line's TYPE values; a set of them that has no name here is spelled out. */
+/** The label for a line's TYPE values; a set of them without a name here is spelled out. */
 export function labelOfTypes(kind: LabelKind, types: readonly string[]): string {
   const telling = [...new Set(types.map((type) => OTHER_NAMES.get(type) ?? type))]
     .filter((type) => !SILENT.has(type))
@@ -55,7 +55,7 @@ export function typesOfLabel(kind: LabelKind, label: string): readonly string[] 
   return LABELS[kind].get(label) ?? null;
 }
 
-/** Apple marks its own labels, as in `_$!<HomePage>!$_`; those are put in lower case, a person's own are kept. */
+/** Apple marks its own labels, as in `_$!<HomePage>!$_`; those are put into lower case, a person's own are kept. */
 export function labelOfApple(text: string): string {
   const own = /^_\$!<(.*)>!\$_$/s.exec(text.trim());
   return own === null ? text : (own[1] ?? '').toLowerCase();

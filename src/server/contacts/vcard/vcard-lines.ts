@@ -38,7 +38,7 @@ const LINE_OCTETS = 75;
 /** Keeps a line that fits no grammar, so that it survives when the card is written again. */
 const UNREADABLE = 'X-UNREADABLE';
 
-/** Not allowed in a card (RFC 6350 §3.3); some readers take them for the end of the line or the card. */
+/** Not allowed in a card (RFC 6350 §3.3); some readers would end the line or the card there. */
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000A-\u001F\u007F]/g;
 const HEAD = /^(?:([\w-]+)\.)?([\w-]+)(?=[;:])/;
@@ -96,7 +96,7 @@ function* linesOf(text: string): Iterable<string> {
 }
 
 type Kind = keyof typeof ROOM;
-/** What the first physical line says about a line. */
+/** What the first physical line tells about a line. */
 type Head = { readonly kind: Kind; readonly soft: boolean; readonly base64: boolean };
 
 function headOf(line: string): Head {

@@ -4,17 +4,17 @@ import { unescapeText, type VcardLine } from './vcard-lines.ts';
 import { dateOf, isName, MESSENGER_PROPERTIES, RELATION_PROPERTIES } from './vcard-people.ts';
 import { birthdayOf, bytesOf } from './vcard-values.ts';
 
-/** Properties of which every line has a field of `Contact`. */
+/** Properties for which `Contact` has a field for every line. */
 const HELD: ReadonlySet<string> = new Set([
   ...'NICKNAME EMAIL TEL ADR URL ORG TITLE NOTE CATEGORIES IMPP X-ABRELATEDNAMES AGENT'.split(' '),
   ...MESSENGER_PROPERTIES.keys(),
   ...RELATION_PROPERTIES.keys(),
 ]);
-/** Properties of which the first line has a field of `Contact`. */
+/** Properties for which `Contact` has a field for the first line. */
 const HELD_ONCE: ReadonlySet<string> = new Set(
   'FN N ROLE GENDER X-GENDER X-PHONETIC-FIRST-NAME X-PHONETIC-MIDDLE-NAME X-PHONETIC-LAST-NAME'.split(' '),
 );
-/** They say nothing of the person, but of the card or the program that wrote it. */
+/** They describe the card, or the program that wrote it, and not the person. */
 const SILENT: ReadonlySet<string> = new Set(
   'UID VERSION REV PRODID KIND MAILER PROFILE NAME SOURCE CLASS CLIENTPIDMAP X-ABLABEL X-ABADR X-ABUID X-ABSHOWAS X-EVOLUTION-FILE-AS X-ADDRESSBOOKSERVER-KIND'.split(
     ' ',
@@ -46,8 +46,8 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * What no field of a contact holds, in readable form. `value` is `''` for what can't be read by people, such as a sound:
- * only the vCard itself keeps that.
+ * What no field of a contact holds, in readable form. `value` is `''` for what people can't read, such as a sound, which
+ * only the vCard itself keeps.
  */
 export function moreOf(lines: CardProperties): Labelled<string>[] {
   const seen = new Set<string>();
@@ -69,7 +69,7 @@ export function moreOf(lines: CardProperties): Labelled<string>[] {
   });
 }
 
-/** Longer ones are files rather than words; `ESCAPED_LENGTH`: as they stand in the card. */
+/** Longer values are files rather than words; `ESCAPED_LENGTH` applies to the escaped form. */
 const READABLE_LENGTH = 4_000;
 const ESCAPED_LENGTH = 64 * 1024;
 

@@ -3,7 +3,7 @@ import { CardProperties } from './card-properties.ts';
 import { paramOf, readCardLines, splitValue, typesOf, unescapeText, type VcardLine } from './vcard-lines.ts';
 import { birthdayOf } from './vcard-values.ts';
 
-/** Properties of single messengers from before IMPP (RFC 4770), and the service of each. */
+/** Properties for individual messengers from before IMPP (RFC 4770), and the service of each. */
 export const MESSENGER_PROPERTIES: ReadonlyMap<string, string> = new Map([
   ['X-AIM', 'aim'],
   ['X-GADUGADU', 'gadugadu'],
@@ -20,7 +20,7 @@ export const MESSENGER_PROPERTIES: ReadonlyMap<string, string> = new Map([
   ['X-YAHOO', 'yahoo'],
 ]);
 
-/** Properties of single relations, of Evolution, KAddressBook and others. */
+/** Properties for individual relations, as in Evolution, KAddressBook and others. */
 export const RELATION_PROPERTIES: ReadonlyMap<string, string> = new Map([
   ['X-SPOUSE', 'spouse'],
   ['X-EVOLUTION-SPOUSE', 'spouse'],
@@ -37,7 +37,7 @@ export const RELATION_PROPERTIES: ReadonlyMap<string, string> = new Map([
 
 const ANNIVERSARIES = ['ANNIVERSARY', 'X-ANNIVERSARY', 'X-EVOLUTION-ANNIVERSARY', 'X-KADDRESSBOOK-X-ANNIVERSARY'];
 
-/** The date that a line holds, with its label; `null` when it holds none that is whole. */
+/** The date in a line, with its label; `null` if it holds no complete one. */
 export function dateOf(lines: CardProperties, line: VcardLine): Labelled<string> | null {
   const isDate = line.name === 'X-ABDATE';
   if (!isDate && !ANNIVERSARIES.includes(line.name)) return null;
@@ -72,7 +72,7 @@ function decoded(address: string): string {
   }
 }
 
-/** Whether a line of `RELATED` names somebody, and does not only point to another card. */
+/** Whether a `RELATED` line names somebody, rather than only pointing to another card. */
 export function isName(line: VcardLine): boolean {
   return !/^(?:urn:|https?:|data:)/i.test(line.value);
 }
@@ -122,7 +122,7 @@ function nameOf(line: VcardLine | undefined): string {
 
 const SEXES: Readonly<Record<string, string>> = { M: 'male', F: 'female', O: 'other', N: 'none', U: 'unknown' };
 
-/** `GENDER:M;text` (RFC 6350 §6.2.7), or what programs wrote before it; the text says more than the letter. */
+/** `GENDER:M;text` (RFC 6350 §6.2.7), or what programs wrote before that; the text says more than the letter. */
 export function genderOf(lines: CardProperties): string {
   const line = lines.of('GENDER')[0] ?? lines.of('X-GENDER')[0];
   if (line === undefined) return '';

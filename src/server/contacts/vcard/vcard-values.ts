@@ -3,18 +3,18 @@ import { lineOf, paramOf, typesOf, unescapeText, type VcardLine, type VcardVersi
 
 /** The year that Apple writes for a birthday without one. */
 const APPLE_NO_YEAR = '1604';
-/** The largest photo that is taken from a card, in octets. */
+/** The largest photo that is read from a card, in octets. */
 const PHOTO_OCTETS = 10 * 1024 * 1024;
 
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** `YYYY-MM-DD` or `--MM-DD`; `''` when the line holds no such date. */
+/** `YYYY-MM-DD` or `--MM-DD`; `''` if the line holds no such date. */
 export function birthdayOf(line: VcardLine): string {
   const match = /^(\d{4}|--)-?(\d{2})-?(\d{2})(?:[T ].*)?$/.exec(line.value.trim());
   const [, year = '', month = '', day = ''] = match ?? [];
   const last = DAYS[Number(month) - 1];
   if (last === undefined || Number(day) < 1 || Number(day) > last) return '';
-  // Some programs write a year of zeros for none.
+  // Some programs write zeros if there is no year.
   if (['--', '0000', paramOf(line, 'X-APPLE-OMIT-YEAR')].includes(year)) return `--${month}-${day}`;
   const isDay = `${month}-${day}` !== '02-29' || isLeapYear(Number(year));
   return isDay ? `${year}-${month}-${day}` : '';
@@ -34,7 +34,7 @@ export function birthdayLine(birthday: string, version: VcardVersion): VcardLine
 
 export type Photo = NonNullable<Contact['photo']>;
 
-/** Bytes inside a line: `ENCODING=b` or a `data:` URI (RFC 2397). `null` for a link: those are never fetched. */
+/** Bytes inside a line: `ENCODING=b` or a `data:` URI (RFC 2397). `null` for a link, which is never fetched. */
 export function bytesOf(line: VcardLine): Photo | null {
   const data = /^data:([^,]*),/i.exec(line.value.slice(0, 256));
   if (data !== null) {
@@ -76,7 +76,7 @@ function mediaTypeOf(type: string): string {
   return `image/${type === 'jpg' ? 'jpeg' : type}`;
 }
 
-/** What an image says of itself in its first octets. */
+/** The media type that an image's first octets show. */
 function sniff(bytes: Uint8Array): string {
   const head = Buffer.from(bytes.subarray(0, 12)).toString('latin1');
   if (head.startsWith('\u0089PNG')) return 'image/png';
@@ -85,7 +85,7 @@ function sniff(bytes: Uint8Array): string {
   return 'image/jpeg';
 }
 
-/** The line that holds bytes, as the version writes them: PHOTO, LOGO, SOUND, KEY. */
+/** A line that holds bytes, in the version's form: PHOTO, LOGO, SOUND, KEY. */
 export function bytesLine(name: string, { mediaType, bytes }: Photo, version: VcardVersion, group = ''): VcardLine {
   const base64 = Buffer.from(bytes).toString('base64');
   if (version === '4.0') return lineOf(name, `data:${mediaType};base64,${base64}`, [], group);

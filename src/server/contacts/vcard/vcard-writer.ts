@@ -20,9 +20,8 @@ import {
 import { birthdayLine, birthdayOf, bytesLine, bytesOf } from './vcard-values.ts';
 
 /**
- * A contact as one vCard with CRLF line ends. When it came from a vCard, that one is written again with every line it
- * had, even those that no program here knows; only its UID and groups are brought up to date, and what the version
- * writes in another way.
+ * A contact as one vCard with CRLF line ends. If it came from a vCard, that one is written again with every line it had,
+ * even those that nothing here understands; only its UID and groups are updated, and what the version writes differently.
  */
 export function writeVcard(contact: Contact, version: VcardVersion): string {
   const source = contact.vcard === '' ? 'empty' : readCardLines(contact.vcard);
@@ -109,8 +108,8 @@ export function composeVcard(contact: Contact, version: VcardVersion): string {
 }
 
 /**
- * A card with what it lacks; every line of its own stays as it was written, but for the pieces of its name, a company's
- * department, and notes that go on.
+ * A card with what it lacked; its own lines stay as they were written, except for the pieces of its name, a company's
+ * department, and notes that are continued.
  * @param add `fillingFor` of this card
  */
 export function fillVcard(card: string, add: Contact): string {
@@ -183,7 +182,7 @@ function setFirst(map: Map<string, number>, key: string, at: number): void {
   if (!map.has(key)) map.set(key, at);
 }
 
-/** The components of a structured value, and of the other one where they are empty. */
+/** The components of a structured value, completed from the other one where they are empty. */
 function filledPieces(there: string, add: string): string {
   const own = splitValue(there, ';');
   const pieces = splitValue(add, ';');
@@ -236,7 +235,7 @@ function unlessEmpty(property: string, value: string, group = ''): VcardLine[] {
   return value === '' ? [] : [lineOf(property, value, [], group)];
 }
 
-/** The first one is plain, for all programs to read; each further one is grouped with its title. */
+/** The first one is plain, so that all programs can read it; each further one is grouped with its title. */
 function organizationLines({ organization, otherOrganizations }: Contact): VcardLine[] {
   return [organization, ...otherOrganizations].flatMap(({ name, department, title }, at) => {
     const group = at === 0 ? '' : `job${at}`;
@@ -293,7 +292,7 @@ function convert(line: VcardLine, version: VcardVersion): VcardLine {
     const bytes = bytesOf(line);
     if (bytes !== null) return bytesLine(line.name, bytes, version, line.group);
   }
-  // vCard 4.0 knows no agents, and a card inside a card would end it for some readers.
+  // vCard 4.0 has no agents, and for some readers a card inside a card would end it.
   if (line.name === 'AGENT' && version === '4.0') return { ...line, name: 'X-AGENT', text: '' };
   if (line.name === 'BDAY') {
     const birthday = birthdayOf(line);

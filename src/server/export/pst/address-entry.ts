@@ -1,7 +1,7 @@
 import type { Address } from '../mime/header-fields.ts';
 import { binary, text, utf16, type Property } from './properties.ts';
 
-/** A person by name, kind of address, address, entry ID, search key and SMTP address. */
+/** A person's name, address type, address, entry ID, search key and SMTP address. */
 export function person(address: Address, ids: readonly [number, number, number, number, number, number]): Property[] {
   return [
     text(ids[0], address.name || address.email),
@@ -15,7 +15,7 @@ export function person(address: Address, ids: readonly [number, number, number, 
 
 const ONE_OFF = Buffer.from('00000000812b1fa4bea310199d6e00dd010f5402', 'hex');
 
-/** An address that stands in no address book (MS-OXCDATA §2.2.5.1). */
+/** An address that is in no address book (MS-OXCDATA §2.2.5.1). */
 export function oneOff({ name, email }: Address): Buffer {
   const strings = [name || email, 'SMTP', email].flatMap((each) => [utf16(each), Buffer.alloc(2)]);
   // Unicode, and no rich text for this one.
@@ -26,7 +26,7 @@ export function searchKey({ email }: Address): Buffer {
   return Buffer.from(`SMTP:${email.toUpperCase()}\0`);
 }
 
-/** MS-OXCDATA §2.3.3: how many, how many octets, and each with its length, filled to four. */
+/** MS-OXCDATA §2.3.3: the count, the size, and each one with its length, padded to four octets. */
 export function entryList(all: readonly Address[]): Buffer {
   const entries = all.map((address) => {
     const entry = oneOff(address);

@@ -1,4 +1,4 @@
-/** Numbers in a row, of one typed array after another, so that growing never copies. */
+/** A list of numbers in one typed array after another, so that growing never copies. */
 export class Column {
   static readonly #CHUNK = 65_536;
   readonly #chunks: (Uint8Array | Uint16Array | Uint32Array)[] = [];

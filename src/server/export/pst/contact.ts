@@ -53,7 +53,7 @@ export type PstContact = {
 const given = (id: number, value: string): Property[] => (value === '' ? [] : [text(id, value)]);
 const named = (name: NamedProperty, value: string): Property[] => given(idOf(name), value);
 
-/** MS-OXOCNTC §2.2.1. What has no place of its own is added to the notes, so that nothing is lost. */
+/** MS-OXOCNTC §2.2.1. Values without a place of their own are added to the notes, so that nothing is lost. */
 export function contactProperties(contact: PstContact): Property[] {
   const { name, phonetic, organization, groups } = contact;
   const shown =
@@ -130,7 +130,7 @@ function emails(all: PstContact['emails'], shown: string, rest: string[]): Prope
   ];
 }
 
-/** The places of Outlook's telephone numbers, by the words that vCard and address books use; in turn where there are more. */
+/** Outlook's telephone properties, by the labels that vCard and address books use; several are used in turn. */
 const PHONES: readonly (readonly [RegExp, readonly number[]])[] = [
   [/^(?=.*fax)(?=.*home)/s, [0x3a25]],
   [/fax/, [0x3a24, 0x3a23]],
@@ -248,7 +248,7 @@ function websites(all: PstContact['websites'], rest: string[]): Property[] {
 const [BIRTHDAY, ANNIVERSARY] = [0x3a42, 0x3a41];
 const [PROFESSION, GENDER] = [0x3a46, 0x3a4d];
 const CHILDREN = 0x3a58;
-/** Whom Outlook has a place for. */
+/** The relations that Outlook has a property for. */
 const RELATIONS = new Map([
   ['spouse', 0x3a48],
   ['partner', 0x3a48],
@@ -263,7 +263,7 @@ const GENDERS = new Map([
 
 const lineOf = ({ label, value }: Labelled<string>) => `${label || 'other'}: ${value}`;
 
-/** Midnight in UTC. Without a year it is 1604, as Outlook and address books on phones have it. */
+/** Midnight in UTC. Without a year it is 1604, as in Outlook and in phones' address books. */
 function day(id: number, label: string, value: string, rest: string[]): Property[] {
   if (value === '') return [];
   const [, year, month = '', date = ''] = /^(?:(\d{4})|-)-(\d{2})-(\d{2})$/.exec(value) ?? [];

@@ -1,19 +1,19 @@
 import type { FileHandle } from 'node:fs/promises';
 import { PAGE, PAGE_DATA, PAGE_TYPE, sealPage, SLOT } from './layout.ts';
 
-/** What one allocation map speaks of: 496 octets of bits, a bit for 64 octets; its own page is the first (§2.2.2.7.2). */
+/** What one allocation map covers: 496 octets of bits, each for 64 octets, beginning with its own page (§2.2.2.7.2). */
 const INTERVAL = PAGE_DATA * 8 * SLOT;
 const FIRST_INTERVAL = 0x4400;
 const DENSITY_LIST = 0x4200;
 
 /** A BREF (§2.2.2.4): a page by its BID and where it is. */
 export type PageReference = { readonly bid: number; readonly offset: number };
-/** What the header tells of the space: the offset of the last allocation map, free octets, and the next page's BID. */
+/** What the header says about the space: the offset of the last allocation map, free octets, and the next page's BID. */
 export type SpaceTotals = { readonly lastMap: number; readonly free: number; readonly nextPage: number };
 
 /**
- * The space of one new file, given out from front to back. An interval that is full waits in memory for {@link flush},
- * its allocation map complete.
+ * The space of one new file, allocated from front to back. A full interval, with its complete allocation map, waits in
+ * memory for {@link flush}.
  */
 export class FileSpace {
   readonly #handle: FileHandle;
@@ -30,7 +30,7 @@ export class FileSpace {
     this.#beginInterval();
   }
 
-  /** Octets that the file has so far, rounded up as they will be. */
+  /** The file's size so far in octets, rounded up as it will be. */
   get size(): number {
     return FIRST_INTERVAL + this.#intervals * INTERVAL;
   }
@@ -40,7 +40,7 @@ export class FileSpace {
     return this.#full.length > 0;
   }
 
-  /** @returns the offset of room within one interval, which is marked as used */
+  /** Allocates room within one interval. @returns its offset */
   allocate(length: number, alignment: number): number {
     this.#at = Math.ceil(this.#at / alignment) * alignment;
     if (this.#at + length > INTERVAL) {
@@ -57,13 +57,13 @@ export class FileSpace {
     return this.#intervalStart() + from;
   }
 
-  /** The octets of the room that was given out last; they are 0 until they are written. */
+  /** The octets of the room allocated last, initially 0. */
   bytesAt(offset: number, length: number): Buffer {
     const from = offset - this.#intervalStart();
     return this.#interval.subarray(from, from + length);
   }
 
-  /** Finds room for a page of a tree, and seals it. */
+  /** Allocates room for a page of a tree, and completes its trailer. */
   addPage(page: Buffer, type: number): PageReference {
     const bid = this.#pageBid();
     const offset = this.allocate(PAGE, PAGE);
@@ -80,7 +80,7 @@ export class FileSpace {
     }
   }
 
-  /** Writes all that is left but the header. */
+  /** Writes everything that is left except the header. */
   async finish(): Promise<SpaceTotals> {
     this.#endInterval();
     await this.flush();
@@ -90,7 +90,7 @@ export class FileSpace {
     return { lastMap: this.#intervalStart(), free: this.#free, nextPage: this.#nextPage };
   }
 
-  /** With its header, which comes last, the file is complete. */
+  /** Writes the header, which comes last and completes the file. */
   writeHeader(header: Buffer): Promise<void> {
     return this.#write(header, 0);
   }
@@ -106,8 +106,8 @@ export class FileSpace {
   }
 
   /**
-   * Every interval begins with its allocation map, its bits growing in place. After it come the maps that Outlook has
-   * not used since 2007 and checks for all the same, each at its own distances (§2.2.2.7.3, 5, 6).
+   * Every interval begins with its allocation map, whose bits are set in place. After it come the maps that Outlook has not
+   * used since 2007 but still checks for, each at intervals of its own (§2.2.2.7.3, 5, 6).
    */
   #beginInterval(): void {
     const number = this.#intervals;

@@ -7,31 +7,31 @@ export type Reserved = { readonly hid: number; readonly bytes: Buffer };
 /** Where a heap's blocks go. */
 export type Blocks = Pick<NodeDatabase, 'writeBlock' | 'writeDataTree'>;
 
-/** The most octets that one piece of a heap has (MS-PST §2.3.1). */
+/** The most octets in one piece of a heap (MS-PST §2.3.1). */
 export const HEAP_PIECE = 3580;
 /** §2.3.1.1: eleven bits number the pieces of a block. */
 const PIECES = 2047;
-/** What free room each of the fill levels 0 to 14 begins at; 15 is less than that (§2.3.1.2). */
+/** The least free room of each of the fill levels 0 to 14; 15 is less than that (§2.3.1.2). */
 const FILL_LEVELS = [3584, 2560, 2048, 1792, 1536, 1280, 1024, 768, 512, 256, 128, 64, 32, 16, 8];
 
 const HEADER = 12;
 const BITMAP_HEADER = 66;
 const PAGE_HEADER = 2;
 
-/** Block 0 tells the fill levels of the first eight; every 128th after them those of its 128. */
+/** Block 0 has the fill levels of the first eight blocks; every 128th after them has those of its 128. */
 function tellsLevels(block: number): boolean {
   return block === 0 || block % 128 === 8;
 }
 
 /**
- * A heap on a node (§2.3.1): small pieces, called by their HIDs, in blocks of a data tree. Blocks go to the file as they
- * fill, but for those whose header is known only later.
+ * A heap on a node (§2.3.1): small pieces, identified by their HIDs, in blocks of a data tree. Blocks go to the file as
+ * they fill, except for those whose header is known only later.
  */
 export class Heap {
   readonly #database: Blocks;
   readonly #client: number;
   readonly #bids: number[] = [];
-  /** The block that tells the levels of the current ones, and block 0, which tells the root. */
+  /** The block that has the levels of the current ones, and block 0, which has the root. */
   readonly #held = new Map<number, Buffer>();
   #block = Buffer.alloc(BLOCK_PAYLOAD);
   #number = 0;
@@ -63,14 +63,14 @@ export class Heap {
     return this.#number * 0x1_0000 + this.#starts.length * 32;
   }
 
-  /** A first piece, to be filled in before the heap is finished: its block is the last one to be written. */
+  /** A first piece, to be filled in before the heap is finished; its block is written last. */
   reserve(length: number): Reserved {
     if (this.#number > 0) throw new Error('A heap reserves room only in its first block.');
     const hid = this.add(new Uint8Array(length));
     return { hid, bytes: this.#block.subarray(this.#at - length, this.#at) };
   }
 
-  /** Where the block's page map ends when its pieces end at `at`; the map begins at an even place. */
+  /** Where the block's page map ends if its pieces end at `at`; the map begins at an even offset. */
   #mapEnd(at: number, pieces: number): number {
     return at + (at & 1) + 4 + 2 * (pieces + 1);
   }
@@ -127,8 +127,8 @@ export class Heap {
 export const TREE_HEADER = 8;
 
 /**
- * Records of one width, sorted by their key, as a B-tree on a heap (§2.3.2). Its header is the heap's first piece: there
- * Outlook has it, and there some readers look for it.
+ * Records of one width, sorted by key, as a B-tree on a heap (§2.3.2). Its header is the heap's first piece, where Outlook
+ * puts it and some readers look for it.
  */
 export function addTree(heap: Heap, { bytes: header }: Reserved, key: number, value: number, records: Buffer): void {
   header.set([0xb5, key, value]);

@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib';
 
-/** Octets that one block holds at most (MS-PST §2.2.2.8). */
+/** The most octets in one block (MS-PST §2.2.2.8). */
 export const BLOCK_PAYLOAD = 8176;
-/** What one bit of an allocation map stands for (§2.2.2.7.2); every block begins at a multiple of it. */
+/** What one bit of an allocation map represents (§2.2.2.7.2); every block begins at a multiple of it. */
 export const SLOT = 64;
 export const PAGE = 512;
-/** What a page holds before its trailer (§2.2.2.7.1). */
+/** The room in a page before its trailer (§2.2.2.7.1). */
 export const PAGE_DATA = 496;
 
 export const PAGE_TYPE = {
@@ -23,13 +23,13 @@ export function crcOf(bytes: Buffer): number {
   return ~crc32(bytes, 0xffff_ffff) >>> 0;
 }
 
-/** §5.5. Both numbers stay under 2^53; only their low 32 bits count. */
+/** §5.5. Both numbers stay below 2^53; only their low 32 bits count. */
 export function signatureOf(offset: number, bid: number): number {
   const mixed = ((offset % 0x1_0000_0000) ^ (bid % 0x1_0000_0000)) >>> 0;
   return (mixed >>> 16) ^ (mixed & 0xffff);
 }
 
-/** 64 bits, of a number under 2^53. */
+/** Writes a number below 2^53 as 64 bits. */
 export function writeLong(into: Buffer, value: number, at: number): void {
   into.writeUInt32LE(value % 0x1_0000_0000, at);
   into.writeUInt32LE(Math.floor(value / 0x1_0000_0000), at + 4);

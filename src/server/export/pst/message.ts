@@ -18,12 +18,12 @@ import { ATTACHMENTS, NODE_TYPE, RECIPIENTS } from './store.ts';
 import { Table } from './table-context.ts';
 import { ValueWriter } from './value-writer.ts';
 
-/** What a mailbox knows of a message besides its octets. Times are milliseconds since 1970. */
+/** What a mailbox knows of a message besides its octets. Times are in milliseconds since 1970. */
 export type MessageState = {
   readonly received: number;
-  /** As IMAP has them: `\Seen`, `\Flagged`, `$Forwarded`, or a word of the owner's. */
+  /** IMAP's: `\Seen`, `\Flagged`, `$Forwarded`, or the owner's own keyword. */
   readonly flags: readonly string[];
-  /** 16 octets that no other message has. */
+  /** 16 octets, unique to this message. */
   readonly key: Buffer;
 };
 
@@ -31,7 +31,7 @@ export type WrittenMessage = Written & {
   /** For the row in the folder's table. */
   readonly properties: readonly Property[];
   readonly isRead: boolean;
-  /** Whether not everything of the source has its place here. */
+  /** Whether something of the source has no place here. */
   readonly isFaulty: boolean;
 };
 
@@ -42,10 +42,10 @@ const FIRST_ATTACHMENT = 0x400;
 const EMBEDDED = 0x10000 * 32 + NODE_TYPE.message;
 
 const [READ, UNSENT, HAS_ATTACHMENT] = [1, 8, 0x10];
-/** Beyond so many, a message has no further recipients here; its header has them all. */
+/** The most recipients that a message has here; its header has them all. */
 const RECIPIENTS_AT_MOST = 2000;
 
-/** Writes what one message becomes, while it is read. {@link finish} is for when the reader has come to its end. */
+/** Writes one message while it is being read. Call {@link finish} once the reader has ended. */
 export class MessageWriter implements MailHandler {
   readonly #database: NodeDatabase;
   readonly #state: MessageState;
@@ -85,8 +85,8 @@ export class MessageWriter implements MailHandler {
   }
 
   /**
-   * The first text is the body, in its plain and its HTML form where it has both. What comes after it is an attachment,
-   * but for more plain text after plain text: signatures of lists come so.
+   * The first text is the body, in its plain and HTML forms if it has both. What follows is an attachment, except for more
+   * plain text after plain text, which is how mailing lists add signatures.
    */
   #bodyFor(part: Part): 'plain' | 'html' | undefined {
     const { type, disposition, within } = part;
@@ -142,7 +142,7 @@ export class MessageWriter implements MailHandler {
     this.#hasRealAttachment ||= !isPicture;
   }
 
-  /** Attaches a file of which nothing more is known; `fill` gets its octets. */
+  /** Attaches a file of which nothing else is known; `fill` gets its octets. */
   attachFile(name: string, type: string, content: Buffer | Stored, more: readonly Property[] = []): void {
     this.#attach(name, [integer(0x3705, 1), binary(0x3701, content), text(0x370e, type), integer(0x3714, 0), ...more]);
     this.#hasRealAttachment = true;
@@ -262,7 +262,7 @@ export class MessageWriter implements MailHandler {
       ...(this.#header.length === 0 ? [] : [text(0x007d, decodeUnlabelled(this.#header))]),
       integer(0x0017, importance(fields)),
       integer(0x0036, sensitivity(fields)),
-      // The first two characters say how long the prefix is (MS-PST §2.5.3.1.1.1).
+      // The first two characters give the length of the prefix (MS-PST §2.5.3.1.1.1).
       text(0x0037, `\u0001${String.fromCharCode(prefix.length + 1)}${subject}`),
       text(0x003d, prefix),
       text(0x0e1d, topic),
@@ -310,7 +310,7 @@ function displayed(all: readonly Address[]): string {
   return all.map(({ name, email }) => name || email).join('; ');
 }
 
-/** `Date.parse` knows RFC 5322's dates, but for comments. */
+/** `Date.parse` understands RFC 5322's dates, except for comments. */
 function dateText(value: string): string {
   return value.slice(0, 100).replaceAll(/\([^()]*\)/g, ' ');
 }
@@ -347,7 +347,7 @@ function marks(flags: readonly string[], lower: ReadonlySet<string>): Property[]
   ];
 }
 
-/** A file's ending by its type, for parts without a name. */
+/** A file's extension by its type, for parts without a name. */
 function endingOf(type: string): string {
   const known: Record<string, string> = {
     'text/plain': 'txt',
@@ -365,7 +365,7 @@ function endingOf(type: string): string {
 
 const plainName = (part: string) => part.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 
-/** Eight characters and three, as programs of old want it. */
+/** Eight characters and three, as old programs require. */
 function shortName(name: string): string {
   const dot = name.lastIndexOf('.');
   const base = plainName(dot > 0 ? name.slice(0, dot) : name);

@@ -7,7 +7,7 @@ const PUBLIC_STRINGS = '00020329-0000-0000-c000-000000000046';
 
 type Name = { readonly set: string; readonly name: number | string };
 
-/** Every named property that is written here (MS-OXPROPS). The first has the ID 0x8000, and so on. */
+/** Every named property that is written here (MS-OXPROPS). Their IDs begin at 0x8000. */
 const NAMES = {
   keywords: { set: PUBLIC_STRINGS, name: 'Keywords' },
   flagRequest: { set: COMMON, name: 0x8530 },
@@ -58,10 +58,10 @@ export function idOf(name: NamedProperty): number {
   return id;
 }
 
-/** The most that Outlook itself takes. */
+/** The most that Outlook accepts. */
 const BUCKETS = 251;
 
-/** The properties of the node that tells which name has which ID (MS-PST §2.4.7). */
+/** The properties of the node that maps names to IDs (MS-PST §2.4.7). */
 export function nameMap(): Property[] {
   const sets: string[] = [];
   const entries: Buffer[] = [];
@@ -101,7 +101,7 @@ export function nameMap(): Property[] {
   ];
 }
 
-/** A GUID's octets: its first three fields stand with the low octet first. */
+/** A GUID's octets: its first three fields are little-endian. */
 function guid(text: string): Buffer {
   const bytes = Buffer.from(text.replaceAll('-', ''), 'hex');
   bytes.subarray(0, 4).reverse();

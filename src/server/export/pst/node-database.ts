@@ -8,14 +8,14 @@ const CHILDREN = (BLOCK_PAYLOAD - 8) >> 3;
 const SUBNODES_IN_LEAF = Math.floor((BLOCK_PAYLOAD - 8) / 24);
 const SUBNODES_IN_INDEX = (BLOCK_PAYLOAD - 8) >> 4;
 
-/** A data tree that is written: its root block, or 0 for no data; `size` is the octets in it. */
+/** A written data tree: its root block, or 0 for no data; `size` is in octets. */
 export type Stored = { readonly bid: number; readonly size: number };
 /** A node inside a node; `size` includes what is inside it. */
 export type Subnode = { readonly nid: number; readonly data: number; readonly subnodes: number; readonly size: number };
 
 /**
  * The node database layer: blocks, nodes and the header of one new file, written from front to back. Everything is
- * synchronous but {@link flush}, which is to be awaited now and then: what it has not taken yet is in memory.
+ * synchronous except {@link flush}, which must be awaited now and then: until then, everything is in memory.
  */
 export class NodeDatabase {
   readonly #space: FileSpace;
@@ -26,7 +26,7 @@ export class NodeDatabase {
     this.#space = new FileSpace(handle);
   }
 
-  /** Octets that the file has so far, rounded up as they will be. */
+  /** The file's size so far in octets, rounded up as it will be. */
   get size(): number {
     return this.#space.size;
   }
@@ -35,7 +35,7 @@ export class NodeDatabase {
     return this.#nodes.length;
   }
 
-  /** What the file will have at least when it is finished now. */
+  /** The least size of the file if it is finished now. */
   get finishedSize(): number {
     return this.size + this.#nodes.octets + this.#blocks.octets;
   }
@@ -55,7 +55,7 @@ export class NodeDatabase {
     return bid;
   }
 
-  /** Makes one data tree of blocks that are written, all but the last of them full (§2.2.2.8.3.2). */
+  /** Makes a data tree of written blocks, all full except the last (§2.2.2.8.3.2). */
   writeDataTree(bids: readonly number[], size: number): Stored {
     if (bids.length < 2) return { bid: bids[0] ?? 0, size };
     const level1 = this.#writeIndexBlocks(bids, 1, size, BLOCK_PAYLOAD);
@@ -121,10 +121,10 @@ export class NodeDatabase {
     return this.#space.flush();
   }
 
-  /** Writes the B-trees, the maps and the header: the file is complete then, and this object done with. */
+  /** Writes the B-trees, the maps and the header, which completes the file; this object can't be used any more. */
   async finish(nextIndexes: Readonly<Record<number, number>>): Promise<void> {
     const nodeTree = await this.#nodes.write(this.#space);
-    // The tree of blocks tells of blocks only, not of pages: it can be written after them.
+    // The tree of blocks lists only blocks, not pages, so it can be written after them.
     const blockTree = await this.#blocks.write(this.#space);
     const totals = await this.#space.finish();
     await this.#space.writeHeader(this.#header(nodeTree, blockTree, totals, nextIndexes));

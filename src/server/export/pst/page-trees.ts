@@ -3,7 +3,7 @@ import type { FileSpace, PageReference } from './file-space.ts';
 import { PAGE, PAGE_DATA, PAGE_TYPE, SLOT, writeLong } from './layout.ts';
 
 export type Node = { readonly nid: number; readonly data: number; readonly subnodes: number; readonly parent: number };
-/** What one page of a tree holds several of. */
+/** A page of a tree holds several of these. */
 type Entry = { readonly key: number; readonly bytes: Buffer };
 
 /** The NBT (§2.2.2.7.7.4): all nodes by their NIDs. */
@@ -17,7 +17,7 @@ export class NodeTree {
     return this.#nid.length;
   }
 
-  /** Octets of its pages: one for 15 nodes, and those above. */
+  /** Octets of its pages: one page for 15 nodes, and those of the levels above. */
   get octets(): number {
     return Math.ceil(this.length / 14) * PAGE;
   }
@@ -33,7 +33,7 @@ export class NodeTree {
     return writeTree(space, PAGE_TYPE.nodeTree, 32, this.length, this.#entries());
   }
 
-  /** By rising NID. Key and place of an entry are sorted as one number: 32 bits and 21 fit in 53. */
+  /** By ascending NID. An entry's key and position are sorted as one number: 32 and 21 bits fit into 53. */
   *#entries(): Generator<Entry> {
     const order = new Float64Array(this.length);
     for (let index = 0; index < order.length; index += 1) order[index] = this.#nid.at(index) * 0x20_0000 + index;
@@ -53,17 +53,17 @@ export class NodeTree {
 
 /** The BBT (§2.2.2.7.7.3): all blocks by their BIDs, which follow from their numbers. */
 export class BlockTree {
-  /** Where a block is, in 64 octets. */
+  /** Where a block is, in units of 64 octets. */
   readonly #slots = new Column((length) => new Uint32Array(length));
   readonly #lengths = new Column((length) => new Uint16Array(length));
   readonly #internal = new Column((length) => new Uint8Array(length));
 
-  /** Octets of its pages: one for 20 blocks, and those above. */
+  /** Octets of its pages: one page for 20 blocks, and those of the levels above. */
   get octets(): number {
     return Math.ceil(this.#slots.length / 19) * PAGE;
   }
 
-  /** The BID that the next block has, when it is not internal. */
+  /** The next block's BID, unless it is internal. */
   get nextBid(): number {
     return this.#bidOf(this.#slots.length, false);
   }
@@ -92,14 +92,14 @@ export class BlockTree {
       writeLong(bytes, key, 0);
       writeLong(bytes, this.#slots.at(index) * SLOT, 8);
       bytes.writeUInt16LE(this.#lengths.at(index), 16);
-      // One for the block itself and one for who refers to it; nothing here is shared.
+      // One for the block itself and one for the reference to it; nothing here is shared.
       bytes.writeUInt16LE(2, 18);
       yield { key, bytes };
     }
   }
 }
 
-/** Level by level, from `count` entries by rising key up to the root (§2.2.2.7.7.1). */
+/** Writes level by level, from `count` entries by ascending key up to the root (§2.2.2.7.7.1). */
 async function writeTree(
   space: FileSpace,
   type: number,
@@ -112,7 +112,7 @@ async function writeTree(
   for (let level = 0; ; level += 1) {
     const parents: (PageReference & { readonly key: number })[] = [];
     const cell = level === 0 ? width : 24;
-    // The maximum of an entry's own page; the last 8 octets before the trailer tell of the others.
+    // The maximum of an entry's own page; the last 8 octets before the trailer describe the others.
     const most = Math.floor((PAGE_DATA - 8) / cell);
     let page = Buffer.alloc(PAGE);
     let [held, first] = [0, 0];

@@ -16,8 +16,8 @@ export const TYPE = {
 } as const;
 
 /**
- * One property of an object. `value` is a number where it stands in the property's own four octets, else the octets, or
- * the tree that they are in already.
+ * One property of an object. `value` is a number if it fits into the property's own four octets, otherwise the octets, or
+ * the tree that already contains them.
  */
 export type Property = {
   readonly id: number;
@@ -30,7 +30,7 @@ export const shortInteger = (id: number, value: number): Property => ({ id, type
 export const boolean = (id: number, value: boolean): Property => ({ id, type: TYPE.boolean, value: value ? 1 : 0 });
 export const binary = (id: number, value: Buffer | Stored): Property => ({ id, type: TYPE.binary, value });
 
-/** Text holds no U+0000: what reads it may stop there. */
+/** Text; in strings, U+0000 is replaced, since readers may stop there. */
 export function text(id: number, value: string | Buffer | Stored): Property {
   const octets = typeof value === 'string' ? utf16(value) : value;
   return { id, type: TYPE.string, value: octets };
@@ -48,7 +48,7 @@ export function binaries(id: number, values: readonly Buffer[]): Property {
   return { id, type: TYPE.manyBinaries, value: many(values) };
 }
 
-/** §2.3.3.4.2: how many, where each begins, and then all of them. */
+/** §2.3.3.4.2: the count, the offset of each, and then all values. */
 function many(values: readonly Buffer[]): Buffer {
   const head = Buffer.alloc(4 + values.length * 4);
   head.writeUInt32LE(values.length, 0);
@@ -61,10 +61,10 @@ function many(values: readonly Buffer[]): Buffer {
 }
 
 const EPOCH_1601 = 11_644_473_600_000;
-/** The year 9999, as far as readers go. */
+/** The year 9999, the latest that readers accept. */
 const LATEST = 253_402_300_799_000;
 
-/** `milliseconds` since 1970, in steps of 100 ns since 1601. */
+/** Converts `milliseconds` since 1970 to steps of 100 ns since 1601. */
 export function time(id: number, milliseconds: number): Property {
   const within = Math.min(Math.max(milliseconds, -EPOCH_1601), LATEST);
   const value = Buffer.alloc(8);

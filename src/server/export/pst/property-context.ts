@@ -3,14 +3,14 @@ import type { NodeDatabase, Subnode } from './node-database.ts';
 import { integer, type Property } from './properties.ts';
 import { ValueWriter } from './value-writer.ts';
 
-/** An object that is written: its data, its subnodes, and how many octets both have. */
+/** A written object: its data, its subnodes, and the size of both in octets. */
 export type Written = { readonly data: number; readonly subnodes: number; readonly size: number };
 
-/** Values that are nodes of their own have these numbers, within their object; nothing else there has. */
+/** Within an object, only values that are nodes of their own have these numbers. */
 const FIRST_VALUE = 0x401;
 const VALUE_NODE = 0x1f;
 
-/** What is too large for a heap becomes a node inside the object. */
+/** Values too large for a heap become nodes inside the object. */
 export class LargeValues {
   readonly #database: NodeDatabase;
   readonly subnodes: Subnode[] = [];
@@ -19,7 +19,7 @@ export class LargeValues {
     this.#database = database;
   }
 
-  /** @returns what a heap can hold, or the NID of the node made for it */
+  /** @returns the value if a heap can hold it, or the NID of the node made for it */
   place(value: Property['value']): number | Buffer {
     if (typeof value === 'number' || (Buffer.isBuffer(value) && value.length <= HEAP_PIECE)) return value;
     const nid = (FIRST_VALUE + this.subnodes.length) * 32 + VALUE_NODE;
@@ -37,12 +37,12 @@ export class LargeValues {
   }
 }
 
-/** A heap is laid out twice where an object tells its own size: the first time only to know it. */
+/** If an object contains its own size, its heap is laid out twice: the first time only to find the size. */
 const NOWHERE: Blocks = { writeBlock: () => 0, writeDataTree: (_, size) => ({ bid: 0, size }) };
 
 /**
  * Writes an object's properties (MS-PST §2.3.3).
- * @param sizeId the property that says how many octets the whole object has
+ * @param sizeId the property for the size of the whole object in octets
  */
 export function writeProperties(
   database: NodeDatabase,
@@ -68,7 +68,7 @@ export function writeProperties(
   };
   const withSize = (size: number) => {
     if (sizeId === undefined) return cells;
-    // 2 GiB less one is the most that the property can say.
+    // The property can't be larger than 2 GiB less one.
     const { id, type } = integer(sizeId, 0);
     return [...cells, { id, type, cell: Math.min(size, 0x7fff_ffff) }];
   };

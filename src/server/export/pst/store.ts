@@ -4,10 +4,10 @@ import { binaries, binary, boolean, integer, text, TYPE, type Property } from '.
 import { writeProperties, type Written } from './property-context.ts';
 import { ROW_ID, ROW_VERSION, Table, type TableColumn } from './table-context.ts';
 
-/** RFC 6154's names, and what IMAP and PST have besides. */
+/** RFC 6154's names, and others that IMAP and PST have. */
 export type FolderRole = 'inbox' | 'sent' | 'drafts' | 'trash' | 'junk' | 'archive' | 'outbox' | 'contacts';
 
-/** A folder with what is in it; `nid` is even of the last five bits. */
+/** A folder with its contents; the last five bits of `nid` are 0. */
 export type StoreFolder = {
   readonly nid: number;
   readonly parent: number;
@@ -15,7 +15,7 @@ export type StoreFolder = {
   readonly role: FolderRole | undefined;
   readonly count: number;
   readonly unread: number;
-  /** Its table of contents; none for a folder without any. */
+  /** Its table of contents, if it has any contents. */
   readonly contents: Written | undefined;
 };
 
@@ -47,7 +47,7 @@ const columns = (...tags: readonly number[]): TableColumn[] =>
   tags.map((tag) => ({ id: Math.floor(tag / 0x1_0000), type: tag % 0x1_0000 }));
 const row = columns(ROW_ID * 0x1_0000 + TYPE.integer32, ROW_VERSION * 0x1_0000 + TYPE.integer32);
 
-/** The columns of Outlook's own tables, in its order: a table that begins otherwise is at odds with its template. */
+/** The columns of Outlook's own tables, in its order: a table that begins differently contradicts its template. */
 const HIERARCHY = [
   ...row,
   ...columns(
@@ -166,13 +166,13 @@ const TEMPLATES: readonly (readonly [number, readonly TableColumn[]])[] = [
   [0x692, RECIPIENTS],
 ];
 
-/** Which of the store's folders there are, for `PidTagValidFolderMask`. */
+/** Which of the store's folders exist, for `PidTagValidFolderMask`. */
 const VALID = { top: 1, inbox: 2, outbox: 4, wastebasket: 8, sent: 0x10, finder: 0x80 } as const;
 
-/** `uid` has 16 octets and is this file's alone: Outlook takes two files with the same for one. */
+/** `uid` has 16 octets and is unique to this file: Outlook takes two files with the same one for one file. */
 export type Store = { readonly uid: Buffer; readonly name: string; readonly folders: readonly StoreFolder[] };
 
-/** How Outlook calls a folder or a message of this file. */
+/** Outlook's identifier for a folder or a message of this file. */
 function entryId(uid: Buffer, nid: number): Buffer {
   const id = Buffer.alloc(24);
   uid.copy(id, 4);
@@ -180,12 +180,12 @@ function entryId(uid: Buffer, nid: number): Buffer {
   return id;
 }
 
-/** A folder of the store's own, in which there is nothing. */
+/** One of the store's own folders, which is empty. */
 function own(nid: number, parent: number, name: string): StoreFolder {
   return { nid, parent, name, role: undefined, count: 0, unread: 0, contents: undefined };
 }
 
-/** Writes what every PST file has besides its messages (§2.7), and the folders. Folders without messages come here as well. */
+/** Writes what every PST file has besides its messages (§2.7), and all folders, even those without messages. */
 export function writeStore(database: NodeDatabase, { uid, name, folders }: Store): void {
   const add = (nid: number, { data, subnodes }: Written, parent = 0) =>
     database.addNode({ nid, data, subnodes, parent });

@@ -17,13 +17,13 @@ const WIDTHS: Readonly<Record<number, number>> = {
 };
 const widthOf = ({ type }: TableColumn) => WIDTHS[type] ?? 4;
 
-/** A node can't have more subnodes than fit two levels; a cell beyond that is left out, its object has it all the same. */
+/** A node can't have more subnodes than fit two levels; a cell beyond that is left out, but its object still has the value. */
 const LARGE_CELLS = 100_000;
 const MATRIX_NODE = 0x400 * 32 + 0x1f;
 
 /**
- * A table (MS-PST §2.3.4). Rows come by rising ID. Columns stand in a row in their given order, those of four and eight
- * octets first; so does Outlook, whose tables keep the order of its templates.
+ * A table (MS-PST §2.3.4). Rows are added by ascending ID. Within a row, columns are in the given order, those of four and
+ * eight octets first, as in Outlook, whose tables keep the order of its templates.
  */
 export class Table {
   readonly #database: NodeDatabase;
@@ -71,14 +71,14 @@ export class Table {
     return this.#rowIds.length;
   }
 
-  /** Blocks that the cells' values fill; 65,536 is the end. */
+  /** Blocks filled by the cells' values; at most 65,536. */
   get heapBlocks(): number {
     return this.#heap.blocks;
   }
 
   addRow(id: number, properties: readonly Property[]): void {
     if (this.#rowsHeld === this.#rowsInBlock) {
-      // No row lies in two blocks, and all blocks but the last are full: what no row fits in stays empty (§2.3.4.4).
+      // No row spans two blocks, and all blocks except the last are full: what is too small for a row stays empty (§2.3.4.4).
       this.#blocks.push(this.#database.writeBlock(this.#block));
       this.#block = Buffer.alloc(BLOCK_PAYLOAD);
       this.#rowsHeld = 0;

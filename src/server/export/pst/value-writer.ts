@@ -2,7 +2,7 @@ import { HEAP_PIECE } from './heap.ts';
 import { BLOCK_PAYLOAD } from './layout.ts';
 import type { NodeDatabase, Stored } from './node-database.ts';
 
-/** Octets of unknown number on their way into a data tree. What is small stays in memory, for a heap to take. */
+/** Writes a value of unknown length into a data tree. A small one stays in memory, for a heap. */
 export class ValueWriter {
   readonly #database: NodeDatabase;
   readonly #bids: number[] = [];
@@ -36,7 +36,7 @@ export class ValueWriter {
     this.#block = larger;
   }
 
-  /** The octets themselves where a heap can hold them; else the tree that holds them. */
+  /** The octets themselves if a heap can hold them, otherwise the tree that contains them. */
   end(): Buffer | Stored {
     const rest = this.#block.subarray(0, this.#held);
     if (this.#bids.length === 0 && this.#held <= HEAP_PIECE) return rest;

@@ -14,12 +14,12 @@ import { ValueWriter } from './value-writer.ts';
 export type { FolderRole } from './store.ts';
 export type { PstContact } from './contact.ts';
 
-/** A folder by its names from the top, and what it is besides. Of each role there is one. */
+/** A folder by its names from the top, and its role. There is one folder for each role. */
 export type PstFolder = { readonly path: readonly string[]; readonly role?: FolderRole };
 
 /**
- * A message or a contact, and the number of its folder. `source` reads the message's octets; it may be called more than
- * once, and gives `size` of them. `received` is in milliseconds since 1970, `flags` as IMAP has them.
+ * A message or a contact, and the number of its folder. `source` reads the message's octets, `size` of them, and may be
+ * called more than once. `received` is in milliseconds since 1970; `flags` are IMAP's.
  */
 export type PstItem =
   | {
@@ -32,30 +32,30 @@ export type PstItem =
   | { readonly folder: number; readonly contact: PstContact; readonly received: number };
 
 export type PstOptions = {
-  /** An empty folder, or one without names that begin as the files' do. */
+  /** An empty folder, or one without names that begin like the files'. */
   readonly directory: string;
-  /** What the files are called, without number and ending, and what Outlook shows. */
+  /** The name of the files, without number and extension, and what Outlook shows. */
   readonly name: string;
-  /** What no other mailbox and no other writing of this one has: Outlook takes two files with the same for one. */
+  /** Different for each mailbox and each time it is written: Outlook takes two files with the same ID for one. */
   readonly id: string;
   readonly folders: readonly PstFolder[];
-  /** Those of one folder one after another. */
+  /** Those of one folder must follow one another. */
   readonly items: AsyncIterable<PstItem>;
-  /** A new file begins before one gets larger, as far as single messages allow. */
+  /** A new file begins before one gets larger than this, as far as single messages allow. */
   readonly maxOctets?: number;
   readonly signal?: AbortSignal;
 };
 
-/** A file that is complete. `items` is how many messages and contacts are in it. */
+/** A complete file. `items`: how many messages and contacts are in it. */
 export type PstFile = { readonly path: string; readonly size: number; readonly items: number };
 
-/** Outlook's own limit is 50 GB; what is smaller opens sooner and mends better. */
+/** Outlook's own limit is 50 GB; smaller files open sooner and are easier to repair. */
 const MAX_OCTETS = 10_000_000_000;
-/** What the end of a file needs besides its B-trees: for the store, for a folder, and for a row of its last table. */
+/** What the end of a file takes besides its B-trees: for the store, for each folder, and for each row of the last table. */
 const STORE_OCTETS = 600_000;
 const FOLDER_OCTETS = 8_000;
 const ROW_OCTETS = 10;
-/** The most that a message grows: all of its text in twice the octets, and its original beside it. */
+/** The most that a message grows: all of its text takes twice the octets, and the original is stored beside it. */
 const GROWTH = 3;
 const MESSAGE_OCTETS = 32_000;
 /** 21 bits number the nodes when they are sorted. */
@@ -65,8 +65,8 @@ const FIRST_MESSAGE = 0x10001;
 const FIRST_FOLDER = 0x404;
 
 /**
- * Writes a mailbox as Outlook's data files (MS-PST, Unicode), one after another. The same input gives the same octets.
- * When it throws, the file that was being written is gone; those given before stay.
+ * Writes a mailbox as Outlook data files (MS-PST, Unicode), one after another. The same input gives the same octets. If it
+ * throws, the unfinished file is removed; those yielded before stay.
  */
 export async function* writePst(options: PstOptions): AsyncGenerator<PstFile> {
   const { directory, name, items, maxOctets = MAX_OCTETS } = options;
@@ -236,7 +236,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest().subarray(0, 16);
 }
 
-/** A place for each folder, those between that nobody named included. */
+/** A place for each folder, including unnamed ones in between. */
 function placesOf(folders: readonly PstFolder[]): { places: Place[]; nids: number[] } {
   const places = new Map<string, Place>();
   const roles = new Map(folders.map(({ path, role }) => [JSON.stringify(path), role]));
