@@ -6,7 +6,7 @@ import { openOauthClients } from './oauth/client.ts';
 import { openTokens } from './oauth/tokens.ts';
 import { holdDataFolder } from './store/data-folder.ts';
 import { openDatabase, overwriteDeleted } from './store/database.ts';
-import { openSealing } from './sealing.ts';
+import { openSealingBeside } from './sealing.ts';
 import { eraseSubscriber } from './transfers/retention.ts';
 
 const NO_FOLDER = {
@@ -17,6 +17,7 @@ const NO_FOLDER = {
  * Erases a subscriber from the database that the settings name. The embedded one belongs to one process, so the product
  * must be stopped for it, and its files are written anew; with a PostgreSQL it may run.
  * @throws {DataFolderError}
+ * @throws {SettingsError} when the key is not the one of this database
  */
 export async function eraseFromServer(settings: Settings, subscriber: string): Promise<number> {
   await using opened = new AsyncDisposableStack();
@@ -25,7 +26,7 @@ export async function eraseFromServer(settings: Settings, subscriber: string): P
   const log = openLog(settings.logLevel);
   const address = databaseUrl === undefined ? { folder: join(dataDir, 'database') } : { url: databaseUrl };
   const database = opened.use(await openDatabase(address, log));
-  const { vault, safe } = await openSealing({ settings, database, folder });
+  const { vault, safe } = await openSealingBeside({ settings, database, folder });
   const now = Date.now;
   const tokens = openTokens({ oauthClients: openOauthClients({ settings, now }), database, safe, log, now });
   // Awaited here, before what it works on is closed.

@@ -4,7 +4,7 @@ import { resealTokens } from './oauth/tokens.ts';
 import type { DataFolder } from './store/data-folder.ts';
 import type { Database } from './store/database.ts';
 import { openFolderSafe, openSharedSafe, type Safe } from './store/safe.ts';
-import { requireSealingKey } from './store/sealing-key.ts';
+import { requireKnownKey, requireSealingKey } from './store/sealing-key.ts';
 import { openVault, type Vault } from './store/vault.ts';
 import { resealCredentials } from './transfers/credentials.ts';
 import { resealDailies } from './transfers/dailies.ts';
@@ -16,11 +16,34 @@ type Sealing = {
   readonly folder: Pick<DataFolder, 'secretKey'>;
 };
 
+type Opened = { readonly vault: Vault; readonly safe: Safe };
+
 /**
  * What secrets are sealed by; all that a former key has sealed is sealed anew.
  * @throws {SettingsError} when the key is not the one of this database
  */
-export async function openSealing({ settings, database, folder }: Sealing): Promise<{ vault: Vault; safe: Safe }> {
+export async function openSealing(sealing: Sealing): Promise<Opened> {
+  const { vault, safe } = await opened(sealing);
+  await requireSealingKey(sealing.database, vault, async (sql) => {
+    await resealCredentials(sql, safe);
+    await resealDailies(sql, safe);
+    await resealTokens(sql, safe);
+    await resealVerifiers(sql, vault);
+  });
+  return { vault, safe };
+}
+
+/**
+ * The same for a command beside the product, which leaves the key to that.
+ * @throws {SettingsError} when the key is not the one of this database
+ */
+export async function openSealingBeside(sealing: Sealing): Promise<Opened> {
+  const both = await opened(sealing);
+  await requireKnownKey(sealing.database, both.vault);
+  return both;
+}
+
+async function opened({ settings, folder }: Sealing): Promise<Opened> {
   const { secretKey, formerSecretKeys, databaseUrl, dataDir } = settings;
   const key = secretKey === undefined ? await folder.secretKey() : Buffer.from(secretKey, 'base64');
   const vault = openVault(
@@ -28,11 +51,5 @@ export async function openSealing({ settings, database, folder }: Sealing): Prom
     formerSecretKeys.map((former) => Buffer.from(former, 'base64')),
   );
   const safe = databaseUrl === undefined ? await openFolderSafe(vault, join(dataDir, 'keys')) : openSharedSafe(vault);
-  await requireSealingKey(database, vault, async (sql) => {
-    await resealCredentials(sql, safe);
-    await resealDailies(sql, safe);
-    await resealTokens(sql, safe);
-    await resealVerifiers(sql, vault);
-  });
   return { vault, safe };
 }

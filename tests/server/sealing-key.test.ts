@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SettingsError } from '../../src/contract/settings.ts';
-import { openSealing } from '../../src/server/sealing.ts';
+import { openSealing, openSealingBeside } from '../../src/server/sealing.ts';
 import { type Database, openDatabase } from '../../src/server/store/database.ts';
 import { requireSealingKey } from '../../src/server/store/sealing-key.ts';
 import { openVault, SealError } from '../../src/server/store/vault.ts';
@@ -44,6 +44,28 @@ describe('the key of a shared database', needs('postgresql'), () => {
     await database.query('delete from oauth_tokens');
     await requireSealingKey(later, other, nothing);
     await expect(requireSealingKey(database, one, nothing)).resolves.toBeUndefined();
+  });
+
+  test('is neither guessed nor changed by a command beside the product', async () => {
+    const url = await createEmptyDatabase();
+    await using database = await openDatabase({ url });
+    await requireSealingKey(database, one, nothing);
+    const key = await database.query('select digest from sealing_key');
+    const beside = (secretKey: Buffer, ...former: readonly Buffer[]) =>
+      openSealingBeside({
+        settings: {
+          secretKey: secretKey.toString('base64'),
+          formerSecretKeys: former.map((each) => each.toString('base64')),
+          databaseUrl: url,
+          dataDir: '.',
+        },
+        database,
+        folder: { secretKey: () => Promise.reject(new Error('not asked for')) },
+      });
+    await expect(beside(SECOND)).rejects.toThrow(SettingsError);
+    await beside(FIRST);
+    await beside(SECOND, FIRST);
+    expect(await database.query('select digest from sealing_key')).toEqual(key);
   });
 
   test('is one key when two processes start at once', async () => {

@@ -32,6 +32,19 @@ export async function requireSealingKey(
   });
 }
 
+/**
+ * Refuses a `SECRET_KEY` other than the database's, and changes nothing: for a command that works beside the product. With
+ * another key it would find nothing that is kept under a keyed digest.
+ * @throws {SettingsError}
+ */
+export async function requireKnownKey(database: Sql, vault: Vault): Promise<void> {
+  const [known] = await database.query<{ digest: string }>('select digest from sealing_key');
+  if (known !== undefined && !vault.digests('sealing key', '').includes(known.digest))
+    throw new SettingsError([
+      'SECRET_KEY is not the one that the product uses with this database. Give that one. Example: SECRET_KEY_FILE=/run/secrets/secret_key',
+    ]);
+}
+
 async function isAnythingSealed(sql: Sql): Promise<boolean> {
   const rows = await sql.query(
     `select 1 from (${SEALED.map((table) => `select 1 from ${table}`).join(' union all ')}) as sealed limit 1`,
