@@ -125,7 +125,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   if (settings.role !== 'web') await checkExports(exports, log);
   const database = opened.use(await openDatabase(databaseAddress(settings, folder), log));
   opened.use(await watchClock({ database, clock: MACHINE_CLOCK, log }));
-  const { vault, safe } = await openSealing({ settings, database, folder });
+  const { vault, safe } = await openSealing({ settings, database, folder, log });
   await safe.destroyAllBut([
     ...(await placesOfCredentials(database)),
     ...(await placesOfDailies(database)),

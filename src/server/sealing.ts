@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Settings } from '../contract/settings.ts';
+import type { Log } from './log.ts';
 import { resealTokens } from './oauth/tokens.ts';
 import type { DataFolder } from './store/data-folder.ts';
 import type { Database } from './store/database.ts';
@@ -22,14 +23,18 @@ type Opened = { readonly vault: Vault; readonly safe: Safe };
  * What secrets are sealed by; all that a former key has sealed is sealed anew.
  * @throws {SettingsError} when the key is not the one of this database
  */
-export async function openSealing(sealing: Sealing): Promise<Opened> {
+export async function openSealing(sealing: Sealing & { readonly log: Pick<Log, 'warn'> }): Promise<Opened> {
   const { vault, safe } = await opened(sealing);
-  await requireSealingKey(sealing.database, vault, async (sql) => {
+  const isAnother = await requireSealingKey(sealing.database, vault, async (sql) => {
     await resealCredentials(sql, safe);
     await resealDailies(sql, safe);
     await resealTokens(sql, safe);
     await resealVerifiers(sql, vault);
   });
+  if (isAnother)
+    sealing.log.warn(
+      'SECRET_KEY is not the one that this database was last used with. A process that still runs with that one must be given this one: neither can open what the other seals.',
+    );
   return { vault, safe };
 }
 

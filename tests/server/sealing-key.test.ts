@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SettingsError } from '../../src/contract/settings.ts';
+import { openLog } from '../../src/server/log.ts';
 import { openSealing, openSealingBeside } from '../../src/server/sealing.ts';
 import { type Database, openDatabase } from '../../src/server/store/database.ts';
 import { requireSealingKey } from '../../src/server/store/sealing-key.ts';
@@ -42,8 +43,9 @@ describe('the key of a shared database', needs('postgresql'), () => {
     await expect(requireSealingKey(later, other, nothing)).rejects.toThrow(SettingsError);
     await requireSealingKey(later, one, nothing);
     await database.query('delete from oauth_tokens');
-    await requireSealingKey(later, other, nothing);
-    await expect(requireSealingKey(database, one, nothing)).resolves.toBeUndefined();
+    expect(await requireSealingKey(later, other, nothing), 'which is to be told').toBe(true);
+    expect(await requireSealingKey(database, openVault(FIRST, [SECOND]), nothing)).toBe(false);
+    expect(await requireSealingKey(database, one, nothing)).toBe(false);
   });
 
   test('is neither guessed nor changed by a command beside the product', async () => {
@@ -134,6 +136,7 @@ describe.each(KINDS)('SECRET_KEY on %s', (kind, options) => {
         },
         database,
         folder: { secretKey: () => Promise.reject(new Error('No key is generated here.')) },
+        log: openLog('silent'),
       });
 
     // With the first key: a transfer, an export, what is brought once a day, and a sign-in at a provider.

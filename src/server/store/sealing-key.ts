@@ -10,25 +10,28 @@ const SEALED = ['credentials', 'daily_credentials', 'oauth_tokens', 'export_veri
  * every transfer that it takes. The key may be changed if nothing is sealed, or if the previous one is among the former
  * keys.
  * @param reseal seals everything again after a change of key, so that no former key is needed to open it.
+ * @returns whether the key took the place of one that this process does not know
  * @throws {SettingsError}
  */
 export async function requireSealingKey(
   database: Database,
   vault: Vault,
   reseal: (sql: Sql) => Promise<void>,
-): Promise<void> {
+): Promise<boolean> {
   const [digest, ...former] = vault.digests('sealing key', '');
-  await database.transaction(async (sql) => {
+  return database.transaction(async (sql) => {
     await sql.query('lock table sealing_key in exclusive mode');
     const [known] = await sql.query<{ digest: string }>('select digest from sealing_key');
-    if (known?.digest === digest) return;
-    if (known !== undefined && former.includes(known.digest)) await reseal(sql);
-    else if (known !== undefined && (await isAnythingSealed(sql)))
+    if (known?.digest === digest) return false;
+    const isUnknown = known !== undefined && !former.includes(known.digest);
+    if (known !== undefined && !isUnknown) await reseal(sql);
+    if (isUnknown && (await isAnythingSealed(sql)))
       throw new SettingsError([
         'SECRET_KEY is not the one that this database was sealed with, and transfers are under way or signed in. Start with that key, or name it among the former ones. Example: FORMER_SECRET_KEYS=…',
       ]);
     await sql.query('delete from sealing_key');
     await sql.query('insert into sealing_key (digest) values ($1)', [digest]);
+    return isUnknown;
   });
 }
 
