@@ -21,8 +21,8 @@ type Services = {
 };
 
 /**
- * Looks regularly for owners to remind, for daily runs that are due, and for what a wrong clock has
- * written, until it is disposed of.
+ * Looks regularly for owners to remind, for daily runs that are due, and for what a wrong clock has written, until it is
+ * disposed of.
  */
 export function startRounds(services: Services): AsyncDisposable {
   const { clock, log } = services;
