@@ -157,6 +157,23 @@ test('a bucket in trouble keeps nobody from starting, one that may not be read d
   await expect(startedWith({ method: 'GET', status: 403 }, log)).rejects.toThrow(SettingsError);
 });
 
+test('a bucket without keys says at the start which ones it needs', async () => {
+  const before = { ...process.env };
+  for (const name of Object.keys(S3_KEYS)) delete process.env[name];
+  const nowhere = join(folder, 'nowhere');
+  Object.assign(process.env, {
+    AWS_EC2_METADATA_DISABLED: 'true',
+    AWS_SHARED_CREDENTIALS_FILE: nowhere,
+    AWS_CONFIG_FILE: nowhere,
+  });
+  try {
+    const store = openExportStore({ exportsUrl: server.url, dataDir: folder });
+    await expect(checkExports(store, web.services.log)).rejects.toThrow(/Set AWS_ACCESS_KEY_ID and/);
+  } finally {
+    process.env = before;
+  }
+});
+
 test('a bucket that says nothing keeps nobody from starting either', async () => {
   await using silent = await startHttpListener((asked) => asked.resume());
   const exportsUrl = server.url.replace(`:${server.port}`, `:${silent.port}`);

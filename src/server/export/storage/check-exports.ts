@@ -44,6 +44,10 @@ export async function checkExports(exports: ExportStore, log: Log, answerWithin 
       return;
     }
     const { code, name: kind } = reason as NodeJS.ErrnoException;
+    if (kind === 'CredentialsProviderError')
+      throw new SettingsError([
+        'EXPORTS_URL names a bucket, and there are no keys for it. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile, or give the machine a role that may write there. Example: AWS_ACCESS_KEY_ID=AKIA...',
+      ]);
     throw new SettingsError([
       `EXPORTS_URL can't be written (${code ?? kind}). Make it writable, or name another folder or bucket. Example: EXPORTS_URL=/var/lib/portal/exports`,
     ]);
