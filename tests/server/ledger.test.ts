@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { NewRow } from '../../src/server/mail/copy/ledger.ts';
 import { openLedger } from '../../src/server/mail/copy/ledger-on-database.ts';
-import { foldersOf, skippedMessages } from '../../src/server/mail/copy/ledger-report.ts';
+import { foldersLeft, foldersOf, skippedMessages } from '../../src/server/mail/copy/ledger-report.ts';
 import { openTakeBackRecords } from '../../src/server/mail/copy/take-back-records.ts';
 import { itemsOf } from '../../src/server/receipt/items.ts';
 import type { Database } from '../../src/server/store/database.ts';
@@ -201,11 +201,16 @@ describe('the ledger', () => {
 
   test('tells what was left out, and how far the folders are', async () => {
     const { ledger, lease, row } = await opened(await ordered());
-    await ledger.addMailboxes([{ ...INBOX, sourcePath: 'Locked', total: 0, reason: 'mailbox unreadable' }]);
+    const locked = { ...INBOX, sourcePath: 'Locked', total: 0, reason: 'mailbox unreadable' };
+    await ledger.addMailboxes([locked]);
+    await ledger.addMailboxes([{ ...locked, sourceUidValidity: 2n }]);
     await ledger.settle([row(1), row(2, { fate: 'refused', reason: 'too large', subject: 'Film' })]);
     expect(await skippedMessages(database, lease.transferId, 10)).toEqual([
       { mailbox: 'Locked', reason: 'The mail server does not let us read this folder.' },
       { mailbox: 'INBOX', reason: 'The message is too large for the new mailbox.', subject: 'Film' },
+    ]);
+    expect(await foldersLeft(database, lease.transferId)).toEqual([
+      { folder: 'Locked', reason: 'The mail server does not let us read this folder.' },
     ]);
     expect(await foldersOf(database, lease.transferId)).toEqual([
       { name: 'INBOX', done: 2, total: 3 },

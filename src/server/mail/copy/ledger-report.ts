@@ -9,7 +9,7 @@ const LEFT_OUT = `l.fate in ('refused', 'lost', 'changed', 'taken') and (l.reaso
 export async function skippedMessages(sql: Sql, transferId: string, atMost: number): Promise<Skipped[]> {
   const rows = await sql.query<{ mailbox: string; reason: string; subject: string | null }>(
     `(select source_path as mailbox, reason, null as subject from ledger_mailboxes
-      where transfer_id = $1 and reason is not null order by id)
+      where transfer_id = $1 and reason is not null group by source_path, reason order by min(id))
      union all
      (select m.source_path, coalesce(l.reason, l.fate), l.subject
       from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
@@ -23,10 +23,11 @@ export async function skippedMessages(sql: Sql, transferId: string, atMost: numb
   }));
 }
 
-/** The mailboxes that are not there as a whole, with the reasons in words. */
+/** The mailboxes that are not there as a whole, with the reasons in words; once each, however often it was renumbered. */
 export async function foldersLeft(sql: Sql, transferId: string): Promise<{ folder: string; reason: string }[]> {
   const rows = await sql.query<{ folder: string; reason: string }>(
-    `select source_path as folder, reason from ledger_mailboxes where transfer_id = $1 and reason is not null order by id`,
+    `select source_path as folder, reason from ledger_mailboxes
+     where transfer_id = $1 and reason is not null group by source_path, reason order by min(id)`,
     [transferId],
   );
   return rows.map(({ folder, reason }) => ({ folder, reason: wordsFor(reason) }));
