@@ -39,7 +39,7 @@ export type ServerOptions = {
   readonly portalFolder: string | null;
 };
 
-/** What the start warns of: what the product runs without, as nothing was configured for it, and what it may give away. @param now milliseconds since the epoch */
+/** What the start warns of: what is not configured, and what may be exposed. @param now milliseconds since the epoch */
 export function shortcomings(settings: Settings, now: number): string[] {
   const { host, publicUrl, proxies } = settings;
   return [
@@ -52,12 +52,12 @@ export function shortcomings(settings: Settings, now: number): string[] {
     // TLS ends before this process.
     ...(publicUrl.startsWith('https://') && proxies === 0
       ? [
-          'PROXIES is 0 and PUBLIC_URL starts with https://: what stands before this process counts as one visitor, and the limits of one hold for all of them. Set PROXIES to how many proxies append to X-Forwarded-For, such as PROXIES=1.',
+          'PROXIES is 0 and PUBLIC_URL starts with https://: all visitors who come through a proxy count as one, and share the limits of one. Set PROXIES to how many proxies append to X-Forwarded-For, such as PROXIES=1.',
         ]
       : []),
     ...(publicUrl.startsWith('http://') && !isLoopback(`http://${host.includes(':') ? `[${host}]` : host}`)
       ? [
-          `HOST is ${host} and PUBLIC_URL is ${publicUrl}: who reaches this port from elsewhere does so in clear text, passwords included. Set PUBLIC_URL to the https:// address of what stands before it.`,
+          `HOST is ${host} and PUBLIC_URL is ${publicUrl}: whoever reaches this port from another machine sends everything in clear text, passwords included. Set PUBLIC_URL to the https:// address of the proxy in front.`,
         ]
       : []),
     ...(settings.provisioning === undefined
@@ -80,7 +80,7 @@ export function shortcomings(settings: Settings, now: number): string[] {
   ];
 }
 
-/** What subscribers would read of a company that is none of theirs. */
+/** Settings of which subscribers would see the example's values. */
 function stillOfTheExample({ accessEnd, publicUrl, ...settings }: Settings, now: number): string[] {
   const example = readSettings({});
   const unset = [
@@ -91,19 +91,19 @@ function stillOfTheExample({ accessEnd, publicUrl, ...settings }: Settings, now:
   ];
   return [
     ...(settings.legacyDomains.join() === example.legacyDomains.join()
-      ? ["LEGACY_DOMAINS are an example's until yours are set: nobody else's address is let in."]
+      ? ["LEGACY_DOMAINS still has the example's domains: nobody with another address can sign in."]
       : []),
     ...(unset.length > 0
-      ? [`An example's address or telephone number is shown to subscribers until yours is set: ${unset.join(', ')}.`]
+      ? [`Subscribers are shown a made-up address or telephone number until you set ${unset.join(', ')}.`]
       : []),
     ...(Date.parse(accessEnd) < now
       ? [
-          `ACCESS_END, ${accessEnd}, is over: subscribers are told that 0 days are left, and nothing is brought once a day.`,
+          `ACCESS_END, ${accessEnd}, is over: subscribers are told that 0 days are left, and no new mail is brought once a day.`,
         ]
       : []),
     ...(isLoopback(publicUrl)
       ? [
-          `PUBLIC_URL is ${publicUrl}: the links in letters, and the way back from a provider, lead nowhere in anybody else's browser.`,
+          `PUBLIC_URL is ${publicUrl}: the links in letters, and the way back from a provider, work only in a browser on this machine.`,
         ]
       : []),
   ];

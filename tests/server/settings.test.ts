@@ -114,10 +114,10 @@ test("the start names what subscribers would see of the example's company, but o
   const of = (environment: Readonly<Record<string, string>>, at = now) =>
     shortcomings(readSettings(environment), at).filter((line) => !/^[A-Z_0-9]+ is not set: /.test(line));
   expect(of(LEGACY)).toEqual([
-    "LEGACY_DOMAINS are an example's until yours are set: nobody else's address is let in.",
-    "An example's address or telephone number is shown to subscribers until yours is set: SUPPORT_PHONE, FAQ_URL, PRIVACY_URL, TERMS_URL.",
-    'ACCESS_END, 2025-11-30T23:59:59-08:00, is over: subscribers are told that 0 days are left, and nothing is brought once a day.',
-    "PUBLIC_URL is http://localhost:8080: the links in letters, and the way back from a provider, lead nowhere in anybody else's browser.",
+    "LEGACY_DOMAINS still has the example's domains: nobody with another address can sign in.",
+    'Subscribers are shown a made-up address or telephone number until you set SUPPORT_PHONE, FAQ_URL, PRIVACY_URL, TERMS_URL.',
+    'ACCESS_END, 2025-11-30T23:59:59-08:00, is over: subscribers are told that 0 days are left, and no new mail is brought once a day.',
+    'PUBLIC_URL is http://localhost:8080: the links in letters, and the way back from a provider, work only in a browser on this machine.',
   ]);
   expect(of({ ...LEGACY, ...OWN })).toEqual([]);
   expect(of({ ...LEGACY, ...OWN }, now + 1)).toEqual([expect.stringMatching(`^ACCESS_END, ${ACCESS_END}, is over`)]);
