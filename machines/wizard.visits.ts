@@ -58,7 +58,10 @@ const entrances = wizard.createStateConfig({
       {
         guard: { type: 'the transfer ID is right', params: ({ event }) => ({ id: event.migrationId }) },
         target: '#complete',
-        actions: { type: 'remember the transfer', params: ({ event }) => ({ id: event.migrationId }) },
+        actions: [
+          'forget the transfer',
+          { type: 'remember the transfer', params: ({ event }) => ({ id: event.migrationId }) },
+        ],
       },
       { target: '#home' },
     ],

@@ -157,6 +157,7 @@ const submission = wizard.createStateConfig({
         onDone: {
           target: '#complete',
           actions: [
+            'forget the transfer',
             { type: 'remember the transfer', params: ({ event }) => ({ id: event.output.jobid }) },
             'forget the passwords',
           ],

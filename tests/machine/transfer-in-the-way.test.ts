@@ -47,6 +47,7 @@ async function arriveToOrder({ page, session }: Order, script: Script): Promise<
   Object.assign(script, { 'check the domain': () => ({ valid: true }), 'ask for the status': () => MOVED });
   const wizard = arriveAt(`/status?migration_id=${EARLIER}`, script, session);
   await wizard.wait(0);
+  wizard.visit('/support-form');
   wizard.visit(page);
   if (page === '/start-migration') await wizard.send(contact);
   await wizard.wait(1_000);
@@ -69,6 +70,8 @@ describe.each(ORDERS)('a transfer that stands in the way of "$call"', (order) =>
     expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
     expect(wizard.context().status).toBeNull();
     expect(wizard.asked('ask for the status')).toEqual([{ id: EARLIER }, { id: ID }]);
+    wizard.visit('/support-form');
+    expect(wizard.context().typed.supportId).toBe(ID);
   });
 
   test.each([
@@ -114,6 +117,24 @@ test.each([
   expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
 });
 
+test('a letter to support about an order does not name the transfer that was looked at before', async () => {
+  const [, , order] = ORDERS;
+  const script: Script = { 'announce the migration': ok, 'start the transfer': () => ({ jobid: ID }) };
+  const wizard = await arriveToOrder(order, script);
+  expect(wizard.context().typed.supportId).toBe(EARLIER);
+  await wizard.send(...order.submit);
+  wizard.visit('/support-form');
+  expect(wizard.context().typed.supportId).toBe(ID);
+});
+
+test.each(['', '&guide=google'])('nor does one about the transfer whose page is visited next (%s)', async (guide) => {
+  const wizard = arriveAt(`/status?migration_id=${EARLIER}`, {});
+  wizard.visit('/support-form');
+  wizard.visit(`/status?migration_id=${ID}${guide}`);
+  wizard.visit('/support-form');
+  expect(wizard.context().typed.supportId).toBe(ID);
+});
+
 describe('a transfer that is opened', () => {
   test.each([
     [`/complete?migration_id=${ID}`, SESSIONS.toOther],
@@ -125,12 +146,15 @@ describe('a transfer that is opened', () => {
     };
     const wizard = arriveAt(`/status?migration_id=${EARLIER}`, script, session);
     await wizard.wait(0);
+    wizard.visit('/support-form');
     wizard.visit(page);
     await wizard.wait(0);
     delete script['ask for the status'];
     await wizard.send(openIt);
     expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
     expect(wizard.context().status).toBeNull();
+    wizard.visit('/support-form');
+    expect(wizard.context().typed.supportId).toBe(ID);
   });
 
   test('from the look-up shows at once what the look-up was told', async () => {
