@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Side } from '../../src/contract/calls/resume.ts';
 import { isOnPrimaryPath } from '../../machines/wizard.routes.ts';
 import { ID, LEGACY, PASSWORD, SESSIONS } from '../support/moves.ts';
 import { randomOf } from '../support/random.ts';
@@ -11,7 +12,9 @@ const ok = () => ({ ok: true });
 const RUNNING = { emailmigration: { status: 'inprogress', done: 1, total: 2 } };
 const DONE = { emailmigration: { status: 'completed' }, contactsmigration: { status: 'success' } };
 const FILE = { url: `/api/exports/${ID}/a.zip`, name: 'a.zip', size: 1, sha256: 'a', expires: '2025-12-01T00:00:00Z' };
-const NEW_PASSWORD = { side: 'source', reason: 'password' } as const;
+const needs = (side: Side) => ({
+  emailmigration: { status: 'authentication_error', attention: { side, reason: 'password' as const } },
+});
 const EXPORTED = { ...DONE, exports: [FILE] };
 
 const arriveAtComplete = (script: Script = {}) => arriveAt(`/complete?migration_id=${ID}`, script, SESSIONS.toOther);
@@ -377,20 +380,36 @@ describe('the status page', () => {
     expect(wizard.actor.getSnapshot().can({ type: 'modal.close' })).toBe(false);
   });
 
-  test('what was typed into a form about a transfer that is erased meanwhile is forgotten', async () => {
-    const needs = { emailmigration: { status: 'authentication_error', attention: NEW_PASSWORD } };
-    const script: Script = { 'ask for the status': () => needs };
-    const wizard = await arriveAtOpenStream(script);
-    await wizard.send(
-      { type: 'status.arrive', status: needs },
-      { type: 'act.open', act: 'mend' },
-      { type: 'password.type', password: PASSWORD },
-      { type: 'status.lose' },
-    );
-    script['ask for the status'] = refusal('MIGRATION_ID_NOT_FOUND');
-    await wizard.wait(2_000);
-    expect(wizard.isAt(`${PAGE}.notFound`)).toBe(true);
-    expect(wizard.context().typed.password).toBe('');
+  describe.each(['asking', 'missed', 'stale'] as const)('what was typed to put it right, when it is %s', (at) => {
+    /** The line was lost while the password was typed, and the next question has this answer. */
+    const typedAndThen = async (answer: () => unknown) => {
+      const wizard = await arriveAtOpenStream({ 'ask for the status': () => needs('source') });
+      await wizard.send(
+        { type: 'status.arrive', status: needs('source') },
+        { type: 'act.open', act: 'mend' },
+        { type: 'password.type', password: PASSWORD },
+        { type: 'status.lose' },
+      );
+      wizard.script['ask for the status'] = refusal('UNAVAILABLE');
+      if (at !== 'asking') await wizard.wait(2_000);
+      if (at === 'stale') await wizard.wait(10_000);
+      expect(wizard.context().typed.password).toBe(PASSWORD);
+      wizard.script['ask for the status'] = answer;
+      await wizard.wait(at === 'asking' ? 2_000 : 10_000);
+      return wizard;
+    };
+
+    test('is forgotten when the transfer has been erased', async () => {
+      const wizard = await typedAndThen(refusal('MIGRATION_ID_NOT_FOUND'));
+      expect(wizard.isAt(`${PAGE}.notFound`)).toBe(true);
+      expect(wizard.context().typed.password).toBe('');
+    });
+
+    test('is forgotten when the other mailbox needs a password', async () => {
+      const wizard = await typedAndThen(() => needs('destination'));
+      expect(wizard.isAt('status.acts.open.mending.asking.editing')).toBe(true);
+      expect(wizard.context().typed.password).toBe('');
+    });
   });
 
   test('a question that is not answered for 30 s after the line was lost is put again', async () => {

@@ -56,7 +56,6 @@ function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
             target: '#status',
             actions: [
               'forget the sign-in',
-              'forget the transfer',
               { type: 'remember the transfer', params: ({ event }) => ({ id: event.output.jobid }) },
               ...(purpose === 'daily' ? [sayDaily] : []),
             ],

@@ -13,10 +13,7 @@ export function askingForStatus<const Answered extends string, const Missed exte
       input: ({ context }) => ({ id: context.transferId ?? '' }),
       onDone: {
         target: answered,
-        actions: [
-          'tell of the change',
-          { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
-        ],
+        actions: { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
       },
       onError: missed,
     },

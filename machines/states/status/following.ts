@@ -17,6 +17,7 @@ function asking<const Missed extends string>(missed: Missed) {
     ...rest,
     invoke: {
       ...invoke,
+      onDone: { ...invoke.onDone, actions: ['tell of the change', invoke.onDone.actions] },
       onError: [
         {
           guard: failedWith('MIGRATION_ID_NOT_FOUND'),
