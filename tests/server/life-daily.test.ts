@@ -249,6 +249,25 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     expect(await kept(world)).toEqual(['destination', 'source']);
   });
 
+  test('is brought on although some of it is there twice, which is news once', async () => {
+    const world = await open();
+    await using _worker = await world.work();
+    const ordered = await begun(world);
+    {
+      await using client = await world.destinationMail();
+      await client.append('INBOX', [letter(1)]);
+    }
+    const first = await later(world, ordered, DAY_MS);
+    expect(await statusOf(world, { ...ordered, id: first })).toMatchObject({
+      emailmigration: { status: 'review', duplicated: 1 },
+    });
+    let newest = '';
+    for (let day = 2; day <= 5; day += 1) newest = await later(world, ordered, DAY_MS);
+    expect(await dailyOf(world, ordered)).toMatchObject({ next: expect.any(String) });
+    expect(await runs(world), 'those that found no more are erased').toEqual([first, expect.any(String), newest]);
+    await expect.poll(() => told(world)).toEqual(['review']);
+  });
+
   test('is not brought any more once what was copied is taken back', async () => {
     const world = await open();
     await using _worker = await world.work();

@@ -6,7 +6,7 @@ import { SealError } from '../store/vault.ts';
 import { orderAgain } from './again.ts';
 import { credentialsIfAny, openSecret, ROLES, sealSecret, type Role, type Secret } from './credentials.ts';
 import type { Transfers } from './orders.ts';
-import { transferById, type Transfer } from './transfer.ts';
+import { betweenSameAccounts, transferById, type Transfer } from './transfer.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -162,6 +162,29 @@ export async function dailyHasEnded(sql: Sql, transferId: string): Promise<boole
   return ended.length > 0;
 }
 
+/**
+ * SQL for whether all that a run did not complete for is what the transfer before it had found: messages that are not the
+ * same, or there twice. No later run can mend that, and whom it concerns has been told.
+ */
+const findsOldOnly = (run: string) => `exists (
+  select 1 from operations op join lateral (
+    select before.* from transfers other
+      join operations before on before.transfer_id = other.id and before.operation = op.operation
+    where other.id <> ${run}.id and other.finished < ${run}.finished and ${betweenSameAccounts('other', run)}
+    order by other.finished desc, other.created desc limit 1) before on true
+  where op.transfer_id = ${run}.id and op.operation = 'emailmigration' and op.status = 'review' and op.lost = 0
+    and op.duplicated <= before.duplicated and op.changed <= before.changed
+    and not exists (select 1 from operations other where other.transfer_id = op.transfer_id
+      and other.operation <> op.operation and other.status <> 'completed')
+    and not exists (select 1 from ledger_mailboxes where transfer_id = op.transfer_id and reason is not null))`;
+
+export async function isOldNews(sql: Sql, transferId: string): Promise<boolean> {
+  const found = await sql.query(`select 1 from transfers run where run.id = $1 and ${findsOldOnly('run')}`, [
+    transferId,
+  ]);
+  return found.length > 0;
+}
+
 /** Records how a run of a daily ended. @returns whether too many in a row have failed to complete */
 export async function countDailyRun(sql: Sql, transferId: string, completed: boolean): Promise<boolean> {
   const [row] = await sql.query<{ failures: number }>(
@@ -259,7 +282,8 @@ async function eraseIdleRuns(database: Database, id: string): Promise<void> {
     `delete from transfers run using transfers asked where asked.id = $1 and run.source_email = asked.source_email
        and run.by_itself and run.finished < (select max(later.finished) from transfers later
          where later.by_itself and later.source_email = run.source_email)
-       and not exists (select 1 from operations where transfer_id = run.id and status <> 'completed')
+       and (not exists (select 1 from operations where transfer_id = run.id and status <> 'completed')
+         or ${findsOldOnly('run')})
        and not exists (select 1 from take_backs where transfer_id = run.id)
        and not exists (select 1 from dailies where transfer_id = run.id)
        and not exists (select 1 from ledger_mailboxes m join ledger l on l.mailbox_id = m.id

@@ -11,7 +11,7 @@ import { ENDS_AFTER_MS, eraseRefused, restingOperations, type AtRest } from '../
 import { destroyCredentials, openCredentials, type Secret } from '../transfers/credentials.ts';
 import { LeaseLost, takeTransfer, type HeldLease } from '../transfers/lease.ts';
 import { endOperation, endTransfer, openOperations } from '../transfers/operations.ts';
-import { countDailyRun, switchDailyOff } from '../transfers/dailies.ts';
+import { countDailyRun, isOldNews, switchDailyOff } from '../transfers/dailies.ts';
 import type { Transfers } from '../transfers/orders.ts';
 import { endStopped } from '../transfers/stopping.ts';
 import { reviewOf } from '../transfers/review.ts';
@@ -153,11 +153,12 @@ async function runTransfer(
   if (destination?.kind === 'token') await tokens.forget(destination.tokenId);
   const endsDaily = await database.transaction(async (sql) => {
     const { allCompleted, wasPutRight, isUnordered } = await endTransfer(sql, lease);
-    const fails = transfer.byItself === true && (await countDailyRun(sql, id, allCompleted));
+    const isDone = allCompleted || (isUnordered && (await isOldNews(sql, id)));
+    const fails = transfer.byItself === true && (await countDailyRun(sql, id, isDone));
     // Nobody ordered this run, so its owner hears only what they have to act on.
     if (!isUnordered || wasPutRight || fails)
       await queue.announce(id, allCompleted ? 'finished' : 'attention', { sql });
-    if (!allCompleted) await queue.announce(id, 'review', { sql });
+    if (!isDone) await queue.announce(id, 'review', { sql });
     return fails;
   });
   await destroyCredentials(safe, id);
