@@ -7,9 +7,7 @@ import { openBrowser } from '../support/browser.ts';
 import { needs } from '../support/needs.ts';
 
 const MESSAGE = {
-  mailbox: 1,
   uid: 1,
-  folder: 'INBOX',
   date: Date.UTC(2018, 1, 8) / 1000,
   subject: 'Das Rezept für den Apfelkuchen',
   size: 1_234_567,
@@ -20,9 +18,12 @@ const MESSAGE = {
   reason: null,
   verified: true,
 };
-/** Messages, and no contacts. */
-const items = (messages: readonly object[]) => ({
-  query: <Row>(text: string) => Promise.resolve((text.includes('from ledger') ? messages : []) as Row[]),
+/** Messages of one folder, and no contacts. */
+const items = (messages: readonly object[], folder: string) => ({
+  query: <Row>(text: string) => {
+    if (text.includes('from ledger_mailboxes')) return Promise.resolve([{ id: 1, folder }] as Row[]);
+    return Promise.resolve((text.includes('from ledger ') ? messages : []) as Row[]);
+  },
 });
 const SIGNING = { key: receiptKey(new Uint8Array(32)), keyAddress: 'https://transfer.example/key.pem' };
 const FACTS: Facts = {
@@ -74,7 +75,7 @@ describe('the page of a receipt, in Chromium (needs chromium)', needs('chromium'
   });
 
   test('shows what is written from right to left so, and keeps its marks from what stands beside it', async () => {
-    await show([{ ...MESSAGE, folder: 'משפחה (2019)', subject: 'invoice \u202Efdp.exe' }]);
+    await show([{ ...MESSAGE, subject: 'invoice \u202Efdp.exe' }], 'משפחה (2019)');
     expect(await x('.list bdi', 7)).toBeLessThan(await x('.list bdi', 0));
     expect(await x('.list .digest', 0)).toBeLessThan(await x('.list .digest', 1));
   });
@@ -92,9 +93,9 @@ describe('the page of a receipt, in Chromium (needs chromium)', needs('chromium'
       }, at);
   }
 
-  async function show(messages: readonly object[] = [MESSAGE]): Promise<void> {
+  async function show(messages: readonly object[] = [MESSAGE], folder = 'INBOX'): Promise<void> {
     let html = '';
-    for await (const part of writeReceipt('html', items(messages), FACTS, SIGNING)) html += part;
+    for await (const part of writeReceipt('html', items(messages, folder), FACTS, SIGNING)) html += part;
     await page.setContent(html);
   }
 
