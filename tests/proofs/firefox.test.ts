@@ -80,7 +80,8 @@ describe('the product in Firefox (needs firefox and pdftotext)', needs('firefox'
     expect(await paper()).toMatch(new RegExp(`From\\s+${subscriber.email}\\s`));
     await page.press('Set up your phone and computer');
     await page.says('Set up Yahoo Mail on your phone and computer');
-    expect(await paper()).toContain('imap.mail.yahoo.com');
+    // Firefox prints nothing of a page while it fades in.
+    await expect.poll(paper, WITHIN).toContain('imap.mail.yahoo.com');
     await page.press('Sign out');
     await page.says('You are signed out');
     expect(complaints()).toEqual([]);

@@ -290,45 +290,49 @@ describe(
       expect(await scriptsNow(source)).toEqual({});
     });
 
-    test('is waited for when the server of scripts goes down as it is switched on: it may be on', async () => {
-      await using stack = new AsyncDisposableStack();
-      const source = stack.use(await startDovecot({ sieve: {} }));
-      const destination = stack.use(await startDovecot());
-      let [isDown, wasDown] = [false, false];
-      const scripts: TcpProxy = stack.use(
-        await startTcpProxy(Number(new URL(source.sieveUrl).port), {
-          before: async () => !isDown,
-          change: async (direction, part) => {
-            if (direction === 'to client' && !wasDown && (await isForwarding(source))) {
-              [isDown, wasDown] = [true, true];
-              scripts.resetAll();
-            }
-            return part;
-          },
-        }),
-      );
-      const environment = {
-        LEGACY_IMAP_URL: source.url,
-        YAHOO_IMAP_URL: destination.url,
-        LEGACY_SIEVE_URL: `sieve://127.0.0.1:${scripts.port}`,
-      };
-      const world = stack.use(await openWorld(FRESH, environment, { pause: async () => {} }));
-      const { id } = await world.transfers.start(FORWARDED);
-      const runs = async () => {
-        const [row] = await world.database.query<{ runs: number }>(
-          "select idle_runs as runs from operations where operation = 'emailforwarding'",
+    test(
+      'is waited for when the server of scripts goes down as it is switched on: it may be on',
+      { tags: 'proof' },
+      async () => {
+        await using stack = new AsyncDisposableStack();
+        const source = stack.use(await startDovecot({ sieve: {} }));
+        const destination = stack.use(await startDovecot());
+        let [isDown, wasDown] = [false, false];
+        const scripts: TcpProxy = stack.use(
+          await startTcpProxy(Number(new URL(source.sieveUrl).port), {
+            before: async () => !isDown,
+            change: async (direction, part) => {
+              if (direction === 'to client' && !wasDown && (await isForwarding(source))) {
+                [isDown, wasDown] = [true, true];
+                scripts.resetAll();
+              }
+              return part;
+            },
+          }),
         );
-        return row?.runs;
-      };
-      await expect.poll(runs, { timeout: 20_000 }).toBe(2);
-      expect(await world.transfers.status(id)).toMatchObject({ emailforwarding: { status: 'inprogress' } });
-      isDown = false;
-      await world.sendOn(id);
-      expect(await operationsOnceEnded(world, id)).toMatchObject({
-        emailmigration: { status: 'completed' },
-        emailforwarding: { status: 'completed' },
-      });
-    });
+        const environment = {
+          LEGACY_IMAP_URL: source.url,
+          YAHOO_IMAP_URL: destination.url,
+          LEGACY_SIEVE_URL: `sieve://127.0.0.1:${scripts.port}`,
+        };
+        const world = stack.use(await openWorld(FRESH, environment, { pause: async () => {} }));
+        const { id } = await world.transfers.start(FORWARDED);
+        const runs = async () => {
+          const [row] = await world.database.query<{ runs: number }>(
+            "select idle_runs as runs from operations where operation = 'emailforwarding'",
+          );
+          return row?.runs;
+        };
+        await expect.poll(runs, { timeout: 20_000 }).toBe(2);
+        expect(await world.transfers.status(id)).toMatchObject({ emailforwarding: { status: 'inprogress' } });
+        isDown = false;
+        await world.sendOn(id);
+        expect(await operationsOnceEnded(world, id)).toMatchObject({
+          emailmigration: { status: 'completed' },
+          emailforwarding: { status: 'completed' },
+        });
+      },
+    );
 
     test('is not set up while the mail waits for its owner', async () => {
       const { source, world } = await start({ sieve: {} });

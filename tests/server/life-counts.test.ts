@@ -46,9 +46,10 @@ describe('what is reported as copied', { timeout: 60_000 }, () => {
     expect(mail.status).toBe('review');
     expect(copiedBy(mail)).toBe(3);
     expect(mail).toMatchObject({ done: 3, total: 7 });
-    expect(mail.folders).toEqual([
-      { name: 'INBOX', done: 3, total: 3 },
+    // Two lanes come to them at once.
+    expect(mail.folders?.toSorted((one, other) => one.done - other.done)).toEqual([
       { name: 'Fresh', done: 0, total: 4 },
+      { name: 'INBOX', done: 3, total: 3 },
     ]);
     const told = 'The new mailbox did not let us make this folder.';
     const receipt = await receiptOf(world, ordered);

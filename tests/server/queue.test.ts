@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
 import { openJobQueue, toldNowAndThen } from '../../src/server/worker/queue.ts';
+import { sampleOf } from '../folders.ts';
 import { EMBEDDED, FRESH, openTestDatabase, type TestAddress } from '../support/fresh-database.ts';
 
 const LOOK = 'select 1 from pgboss.job';
@@ -50,8 +51,9 @@ test.each([FRESH, EMBEDDED])(
   },
 );
 
-test.each([FRESH, EMBEDDED])(
+test.each(sampleOf([FRESH, EMBEDDED], 2))(
   'the transfers of a worker that died continue before orders that wait (%s)',
+  { tags: 'sampled' },
   async (address) => {
     await using database = await openTestDatabase(address);
     await using queue = await openJobQueue({ database, log: openLog('silent') });
@@ -67,8 +69,9 @@ test.each([FRESH, EMBEDDED])(
   },
 );
 
-test.each([FRESH, EMBEDDED])(
+test.each(sampleOf([FRESH, EMBEDDED], 2))(
   'the transfer of a worker that died continues soon, though it has something to do at a later time as well (%s)',
+  { tags: 'sampled' },
   async (address) => {
     await using database = await openTestDatabase(address);
     await using queue = await openJobQueue({ database, log: openLog('silent') });
@@ -84,8 +87,9 @@ test.each([FRESH, EMBEDDED])(
   },
 );
 
-test.each([FRESH, EMBEDDED])(
+test.each(sampleOf([FRESH, EMBEDDED], 2))(
   'what was queued while the clock of the database was ahead begins once that is right, and dead workers are looked for (%s)',
+  { tags: 'sampled' },
   async (address) => {
     await using database = await openTestDatabase(address);
     await using queue = await openJobQueue({ database, log: openLog('silent') });
@@ -115,8 +119,9 @@ test.each([FRESH, EMBEDDED])(
   },
 );
 
-test.each([FRESH, EMBEDDED])(
+test.each(sampleOf([FRESH, EMBEDDED], 2))(
   'a worker has a limited number of transfers at a time, and then takes the next one (%s)',
+  { tags: 'sampled' },
   async (address) => {
     await using database = await openTestDatabase(address);
     await using queue = await openJobQueue({ database, log: openLog('silent') });
@@ -174,8 +179,9 @@ async function putBack(address: TestAddress, count: number) {
   return { asked, ids: put.map(({ id }) => Number(id)).toSorted((one, other) => one - other) };
 }
 
-test.each([FRESH, EMBEDDED])(
+test.each(sampleOf([FRESH, EMBEDDED], 2))(
   'a start puts back all jobs that nobody works on, however many, at once (%s)',
+  { tags: 'sampled' },
   async (address) => {
     const few = await putBack(address, 3);
     expect(few.ids).toEqual([1, 2, 3]);
