@@ -3,7 +3,10 @@ import { readTransferId, statusQuery } from '../../src/contract/page-address.ts'
 import { wizard } from '../wizard.setup.ts';
 import { givingUp } from './waiting.ts';
 
-/** Step 4: the transfer is running, as far as is known; its ID is shown and can be copied. Who looks at the page later is told when that is over. */
+/**
+ * Step 4: the transfer is running, as far as is known; its ID is shown and can be copied. Whoever looks at the page later
+ * is told when that is over.
+ */
 export const complete = wizard.createStateConfig({
   id: 'complete',
   meta: {

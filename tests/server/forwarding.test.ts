@@ -27,7 +27,7 @@ import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { needs } from '../support/needs.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER, type World } from '../support/transfer-world.ts';
 import { openWebWorld, startSmtp } from '../support/web-world.ts';
 
@@ -107,7 +107,14 @@ async function operationsOnceEnded(world: World, id: string): Promise<Operations
 
 const FORWARDED = order({ operations: ['emailmigration', 'emailforwarding'] });
 
-async function start(options: DovecotOptions, environment: Record<string, string> = {}) {
+type Line = Parameters<typeof startTcpProxy>[1];
+
+/** @param lineTo by which the server of scripts is reached */
+async function start(
+  options: DovecotOptions,
+  environment: Record<string, string> = {},
+  lineTo?: (source: Dovecot) => Line,
+) {
   const stack = new AsyncDisposableStack();
   onTestFinished(() => stack.disposeAsync());
   const source = stack.use(await startDovecot(options));
@@ -116,19 +123,22 @@ async function start(options: DovecotOptions, environment: Record<string, string
     await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
     await mail.append('INBOX', [letter(1), letter(2)]);
   }
+  const scripts =
+    lineTo === undefined ? null : stack.use(await startTcpProxy(Number(new URL(source.sieveUrl).port), lineTo(source)));
+  const sieveUrl = scripts === null ? source.sieveUrl : `sieve://127.0.0.1:${scripts.port}`;
   const world = stack.use(
     await openWorld(
       FRESH,
       {
         LEGACY_IMAP_URL: source.url,
         YAHOO_IMAP_URL: destination.url,
-        ...(options.sieve === undefined ? {} : { LEGACY_SIEVE_URL: source.sieveUrl }),
+        ...(options.sieve === undefined ? {} : { LEGACY_SIEVE_URL: sieveUrl }),
         ...environment,
       },
       { pause: async () => {} },
     ),
   );
-  return { source, destination, world };
+  return { source, destination, world, scripts };
 }
 
 describe(
@@ -169,34 +179,15 @@ describe(
     test('brings what arrives just before and just after it exactly once, and so does every later transfer', async () => {
       await using smtp = new AsyncDisposableStack();
       const { outbox, smtpPort } = await startSmtp(smtp);
-      const source = smtp.use(await startDovecot({ sieve: { smtpPort } }));
-      const destination = smtp.use(await startDovecot());
-      {
-        await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
-        await mail.append('INBOX', [letter(1), letter(2)]);
-      }
-      const scripts = smtp.use(
-        await startTcpProxy(Number(new URL(source.sieveUrl).port), {
-          // All mail is copied by now, and nothing is forwarded yet.
-          before: () => source.deliver(SUBSCRIBER, message('before')),
-          change: async (direction, part) => {
-            if (direction === 'to server' && part.toString().startsWith('LISTSCRIPTS') && (await isForwarding(source)))
-              await source.deliver(SUBSCRIBER, message('after'));
-            return part;
-          },
-        }),
-      );
-      const world = smtp.use(
-        await openWorld(
-          FRESH,
-          {
-            LEGACY_IMAP_URL: source.url,
-            YAHOO_IMAP_URL: destination.url,
-            LEGACY_SIEVE_URL: `sieve://127.0.0.1:${scripts.port}`,
-          },
-          { pause: async () => {} },
-        ),
-      );
+      const { source, destination, world } = await start({ sieve: { smtpPort } }, {}, (legacy) => ({
+        // All mail is copied by now, and nothing is forwarded yet.
+        before: () => legacy.deliver(SUBSCRIBER, message('before')),
+        change: async (direction, part) => {
+          if (direction === 'to server' && part.toString().startsWith('LISTSCRIPTS') && (await isForwarding(legacy)))
+            await legacy.deliver(SUBSCRIBER, message('after'));
+          return part;
+        },
+      }));
       const transfer = async (changes = {}) => {
         await world.database.query("update transfers set finished = now() - interval '1 hour'");
         const { id } = await world.transfers.start({ ...FORWARDED, ...changes });
@@ -263,27 +254,16 @@ describe(
     });
 
     test('is not set up by a worker that has lost the transfer meanwhile', async () => {
-      await using stack = new AsyncDisposableStack();
-      const source = stack.use(await startDovecot({ sieve: {} }));
-      const destination = stack.use(await startDovecot());
       const over = Promise.withResolvers<void>();
       let database: World['database'] | undefined;
-      const scripts = stack.use(
-        await startTcpProxy(Number(new URL(source.sieveUrl).port), {
-          change: async (direction, part) => {
-            if (direction === 'to server' && part.toString().startsWith('LISTSCRIPTS'))
-              await database?.query('update transfers set epoch = epoch + 1, finished = now()');
-            if (part.toString().startsWith('LOGOUT')) over.resolve();
-            return part;
-          },
-        }),
-      );
-      const environment = {
-        LEGACY_IMAP_URL: source.url,
-        YAHOO_IMAP_URL: destination.url,
-        LEGACY_SIEVE_URL: `sieve://127.0.0.1:${scripts.port}`,
-      };
-      const world = stack.use(await openWorld(FRESH, environment, { pause: async () => {} }));
+      const { source, world } = await start({ sieve: {} }, {}, () => ({
+        change: async (direction, part) => {
+          if (direction === 'to server' && part.toString().startsWith('LISTSCRIPTS'))
+            await database?.query('update transfers set epoch = epoch + 1, finished = now()');
+          if (part.toString().startsWith('LOGOUT')) over.resolve();
+          return part;
+        },
+      }));
       ({ database } = world);
       await world.transfers.start(FORWARDED);
       await over.promise;
@@ -294,28 +274,17 @@ describe(
       'is waited for when the server of scripts goes down as it is switched on: it may be on',
       { tags: 'proof' },
       async () => {
-        await using stack = new AsyncDisposableStack();
-        const source = stack.use(await startDovecot({ sieve: {} }));
-        const destination = stack.use(await startDovecot());
         let [isDown, wasDown] = [false, false];
-        const scripts: TcpProxy = stack.use(
-          await startTcpProxy(Number(new URL(source.sieveUrl).port), {
-            before: async () => !isDown,
-            change: async (direction, part) => {
-              if (direction === 'to client' && !wasDown && (await isForwarding(source))) {
-                [isDown, wasDown] = [true, true];
-                scripts.resetAll();
-              }
-              return part;
-            },
-          }),
-        );
-        const environment = {
-          LEGACY_IMAP_URL: source.url,
-          YAHOO_IMAP_URL: destination.url,
-          LEGACY_SIEVE_URL: `sieve://127.0.0.1:${scripts.port}`,
-        };
-        const world = stack.use(await openWorld(FRESH, environment, { pause: async () => {} }));
+        const { world, scripts } = await start({ sieve: {} }, {}, (source) => ({
+          before: async () => !isDown,
+          change: async (direction, part) => {
+            if (direction === 'to client' && !wasDown && (await isForwarding(source))) {
+              [isDown, wasDown] = [true, true];
+              scripts?.resetAll();
+            }
+            return part;
+          },
+        }));
         const { id } = await world.transfers.start(FORWARDED);
         const runs = async () => {
           const [row] = await world.database.query<{ runs: number }>(

@@ -174,6 +174,8 @@ const findsOldOnly = (run: string) => `exists (
     order by other.finished desc, other.created desc limit 1) before on true
   where op.transfer_id = ${run}.id and op.operation = 'emailmigration' and op.status = 'review' and op.lost = 0
     and op.duplicated <= before.duplicated and op.changed <= before.changed
+    and not exists (select 1 from ledger_mailboxes m join ledger l on l.mailbox_id = m.id
+      where m.transfer_id = op.transfer_id and l.fate = 'changed' and not l.earlier)
     and not exists (select 1 from operations other where other.transfer_id = op.transfer_id
       and other.operation <> op.operation and other.status <> 'completed')
     and not exists (select 1 from ledger_mailboxes where transfer_id = op.transfer_id and reason is not null))`;

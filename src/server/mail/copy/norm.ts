@@ -8,8 +8,9 @@ const LINE_OCTETS = 1024 * 1024;
 
 /**
  * What a provider leaves of a message that it keeps in a form of its own: the header fields (and what else is in lines of
- * the header), whatever their order, folding and blanks, and the body, whatever its line ends and the empty lines at its end. It takes little memory, so
- * that those of a whole mailbox can be held: of each field, in rising order, 48 bits of its SHA-256.
+ * the header), whatever their order, folding and blanks, and the body, whatever its line ends and the empty lines at its
+ * end. It takes little memory, so that those of a whole mailbox can be held: of each field, in rising order, 48 bits of its
+ * SHA-256.
  */
 export type Form = { readonly fields: Float64Array; readonly body: string; readonly messageId: string };
 

@@ -118,11 +118,11 @@ function failuresAt({ id }: LedgerMailbox): string {
 export async function settlePresent(parts: readonly Perhaps[], into: Into): Promise<readonly NewRow[]> {
   const { mailbox, claims, run, goesOn } = into;
   const all: NewRow[] = [];
-  const rowed = new Set<number>();
+  const settledUids = new Set<number>();
   for (const { wanted, candidates } of parts) {
     // One that is known by its size may have been found by its date.
     const part = {
-      wanted: wanted.filter(({ uid }) => !rowed.has(uid)),
+      wanted: wanted.filter(({ uid }) => !settledUids.has(uid)),
       candidates: candidates.filter(({ uid }) => !claims.has(uid)),
     };
     if (part.wanted.length === 0 || part.candidates.length === 0) continue;
@@ -137,7 +137,7 @@ export async function settlePresent(parts: readonly Perhaps[], into: Into): Prom
     run.settled(mailbox.sourcePath, settled);
     all.push(...settled);
     for (const { uid, destinationUid } of settled) {
-      rowed.add(uid);
+      settledUids.add(uid);
       if (destinationUid !== undefined) claims.add(destinationUid);
     }
     run.askAgain(unseen);
