@@ -74,7 +74,7 @@ describe('a legacy mail server', () => {
     expect(told()).toEqual([{ setting: 'LEGACY_IMAP_URL', result: 'unreachable' }]);
   });
 
-  test('that never says a word is given up in time', async () => {
+  test('that never says a word is given up in time', { tags: 'proof' }, async () => {
     const port = await listen(createServer());
     const answer = await signInAt(`imap://127.0.0.1:${port}`);
     expect(answer).toMatchObject({ status: 502, message: expect.stringMatching(/did not answer in time.*safe/) });
