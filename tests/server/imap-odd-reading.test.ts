@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { listMailbox } from '../../src/server/mail/copy/listing.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import type { MailReader } from '../../src/server/mail/imap/streams.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
 import { askStatus } from '../../src/server/mail/imap/wire/opening.ts';
 import { gathered, octetsOf } from '../support/imap-session.ts';
@@ -552,6 +553,20 @@ describe('Reading from odd servers', () => {
       say(Buffer.from('* OK still here\r\n'.repeat(120_000)));
     });
     await expect(gathered(reader.fetch('INBOX', [3]))).rejects.toMatchObject({ fault: 'lost' });
+    expect(connection.ended?.message).toContain('without end');
+  });
+
+  test.each<[string, (reader: MailReader) => Promise<unknown>]>([
+    ['EXAMINE', (reader) => reader.open('INBOX')],
+    ['STATUS', (reader) => reader.status('INBOX')],
+    ['SEARCH', (reader) => reader.search('INBOX')],
+  ])('a server that answers %s without end is abandoned', async (asked, ask) => {
+    const answers = '* 3 EXISTS\r\n* STATUS INBOX (MESSAGES 3)\r\n* SEARCH\r\n';
+    const { reader, connection } = await reading((line, { say }) => {
+      if (!line.includes(asked)) return false;
+      say(Buffer.from(answers.repeat(120_000)));
+    });
+    await expect(ask(reader)).rejects.toMatchObject({ fault: 'lost' });
     expect(connection.ended?.message).toContain('without end');
   });
 

@@ -17,6 +17,15 @@ export type Listeners = {
   readonly guarded?: boolean;
 };
 
+/** Far more lines than an answer has that is not a list. */
+const ANSWERS_AT_MOST = 1000;
+
+/** For a command whose answer is short: what a server says beyond it counts as what nobody asked for. */
+export function bounded(take: NonNullable<Listeners['untagged']>): NonNullable<Listeners['untagged']> {
+  let answers = 0;
+  return (parts, line) => take(parts, line) && ++answers <= ANSWERS_AT_MOST;
+}
+
 /** A command that waits for its answer. */
 type Command = Listeners & {
   readonly resolve: (answer: StatusResponse) => void;

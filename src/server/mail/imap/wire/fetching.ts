@@ -1,7 +1,7 @@
 import { isGoodbye, isRefusal, MailError } from '../mail-error.ts';
 import type { Fetched } from '../streams.ts';
 import { ArrivingOctets, Arrivals } from './arrivals.ts';
-import type { Listeners } from './commands-under-way.ts';
+import { bounded, type Listeners } from './commands-under-way.ts';
 import { type FetchItems, FetchReader } from './fetch-response.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import type { LiteralSink, Part } from './response-parser.ts';
@@ -151,14 +151,14 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
   async #askOnce(uid: number, asked: string): Promise<void> {
     let described: FetchItems | undefined;
     const description = this.#connection.command(`UID FETCH ${uid} (${asked})`, {
-      untagged: (parts, line) => {
+      untagged: bounded((parts, line) => {
         if (FetchReader.numberOf(line) < 0) return false;
         const items = this.#reader.read(parts);
         if (items.uid !== uid) return false;
         // Flags that somebody else changes come beside the description, or after it, with a UID as well.
         described = { ...described, ...items };
         return true;
-      },
+      }),
     });
     const body = this.#connection.command(`UID FETCH ${uid} (BODY.PEEK[])`, {
       untagged: (parts, line) => this.#takeResponse(parts, line, uid, described),

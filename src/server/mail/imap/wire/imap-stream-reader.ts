@@ -87,7 +87,7 @@ class ImapStreamReader implements MailReader {
         told += found?.length ?? 0;
         if (told > most) throw new MailError('lost', 'The mail server finds messages without end.');
         for (const uid of found ?? []) uids.add(uid);
-        return found !== undefined;
+        return found !== undefined && found.length > 0;
       },
     });
     return [...uids];

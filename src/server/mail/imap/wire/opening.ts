@@ -1,5 +1,6 @@
 import { MailboxRenumbered, MailError } from '../mail-error.ts';
 import type { Opened } from '../streams.ts';
+import { bounded } from './commands-under-way.ts';
 import { numberOf } from './fetch-response.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import { mailboxName } from './mailbox-name.ts';
@@ -112,7 +113,7 @@ export class Opening {
       answered: (isOk) => {
         this.#connection.hasOpen = isOk;
       },
-      untagged: (_parts, line) => {
+      untagged: bounded((_parts, line) => {
         const status = readStatus(line, 2);
         if (status !== undefined) return status.status === 'OK' && learn(status);
         const words = line.slice(2, 40).toUpperCase().split(' ');
@@ -121,7 +122,7 @@ export class Opening {
           return true;
         }
         return words[1] === 'RECENT' || words[0] === 'FLAGS';
-      },
+      }),
     });
     // RFC 9051 §2.3.1.1 demands it; without one no message could be told from another after a reconnect.
     if (uidValidity === 0n) throw new MailError('refused', 'The mail server gives no UIDVALIDITY.');
@@ -143,11 +144,11 @@ export async function askStatus(
 ): Promise<ReadonlyMap<string, bigint>> {
   const numbers = new Map<string, bigint>();
   await connection.command(`STATUS ${mailboxName(path)} (${items.join(' ')})`, {
-    untagged: (parts, line) => {
+    untagged: bounded((parts, line) => {
       if (line.slice(2, 9).toUpperCase() !== 'STATUS ') return false;
       for (const [name, number] of statusItems(parts)) if (items.includes(name)) numbers.set(name, number);
       return true;
-    },
+    }),
   });
   return numbers;
 }
