@@ -91,6 +91,31 @@ describe('a transfer whose contacts alone were not permitted', { timeout: 60_000
     expect(await rolesKept(world)).toEqual(['destination', 'source']);
   });
 
+  test('goes on with the new sign-in when that comes while its mail is copied with the old one', async () => {
+    const { world, ordered, browser } = await open();
+    const { tokens, database } = world.web.services;
+    await restContacts(world, ordered);
+    const tokensKept = () => database.query<{ id: string }>('select id from oauth_tokens');
+    const [before] = await tokensKept();
+    const putRight = async () => call(world, 'resume', ordered, { token_id: await signIn(browser) });
+    let answer: ReturnType<typeof putRight> | undefined;
+    await using _worker = await world.work({
+      tokens: {
+        ...tokens,
+        accessToken: async (...asked) => {
+          answer ??= putRight();
+          await answer;
+          return tokens.accessToken(...asked);
+        },
+      },
+    });
+    const mail = await mailWhen(world, ordered, ({ finished, attention }) => finished !== undefined || !!attention);
+    expect(mail).toMatchObject({ status: 'completed', done: 5 });
+    expect((await answer)?.status).toBe(200);
+    expect(await tokensKept()).not.toContainEqual(before);
+    expect(await rolesKept(world)).toEqual(['destination', 'source']);
+  });
+
   test('and whose new mailbox was full asks for the sign-in that it lacks once its owner made room', async () => {
     const { world, ordered } = await open();
     await restContacts(world, ordered);

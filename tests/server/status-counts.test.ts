@@ -125,7 +125,7 @@ test('a wait, a rest, what is kept, the folders and what was taken back are repo
       ['refused', 'review'],
     ] as const) {
       const rest = { status, side, reason, failure: 'It stopped.' };
-      await putToRest({ database, queue }, LEASE, 'emailmigration', rest, now);
+      await putToRest({ database, queue }, LEASE, 'emailmigration', rest, { resumed: 0 }, now);
       const { waiting, ...told } = (await mail()) ?? { status: '' };
       expect(waiting).toBeUndefined();
       expect(told).toMatchObject({ status, attention: { side, reason, until: '9998-03-15T12:00:00.000Z' } });
@@ -144,7 +144,14 @@ test('the end of a wait or a rest is omitted once that time has passed', async (
     reason: 'provider_limit',
   });
   const rest = { status: 'review', side: 'destination', reason: 'full', failure: 'It stopped.' } as const;
-  await putToRest({ database, queue: { announce: async () => {} } }, LEASE, 'emailmigration', rest, past);
+  await putToRest(
+    { database, queue: { announce: async () => {} } },
+    LEASE,
+    'emailmigration',
+    rest,
+    { resumed: 0 },
+    past,
+  );
   expect((await mail())?.attention).toEqual({ side: 'destination', reason: 'full' });
 });
 

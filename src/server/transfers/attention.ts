@@ -55,8 +55,11 @@ export async function restingOperations(sql: Sql, transferId: string): Promise<R
 
 /**
  * Puts an operation to rest until its owner has fixed something, and queues a letter to the owner: one, however many
- * operations rest for the same reason.
+ * operations rest for the same reason. Not if the owner has put something right since the run began: it may be what was
+ * refused, so the operation is to be tried again.
+ * @param run how often its owner had put the transfer right when the run began
  * @param now milliseconds since the epoch
+ * @returns whether it rests
  * @throws {LeaseLost}
  */
 export function putToRest(
@@ -64,14 +67,16 @@ export function putToRest(
   { transferId, epoch }: Lease,
   operation: Operation,
   { status, failure, side, reason }: AtRest,
+  run: { readonly resumed: number },
   now: number,
-): Promise<void> {
+): Promise<boolean> {
   return database.transaction(async (sql) => {
     const [held] = await sql.query<{ resumed: number }>(
       'select resumed from transfers where id = $1 and epoch = $2 for update',
       [transferId, epoch],
     );
     if (held === undefined) throw new LeaseLost(transferId);
+    if (held.resumed !== run.resumed) return false;
     await sql.query(
       `update operations set status = $3, failure = $4, attention_side = $5, attention_reason = $6, attention_since = $7,
          waiting_reason = null, waiting_until = null, waiting_since = null, idle_runs = 0, left_seconds = null
@@ -79,6 +84,7 @@ export function putToRest(
       [transferId, operation, status, failure, side, reason, new Date(now)],
     );
     await queue.announce(transferId, 'paused', { sql, occurrence: occurrenceOf(held.resumed, { side, reason }) });
+    return true;
   });
 }
 

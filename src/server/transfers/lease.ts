@@ -19,11 +19,11 @@ export type Lease = { readonly transferId: string; readonly epoch: number };
 export type HeldLease = Lease & { readonly mayWrite: () => boolean };
 
 /**
- * A transfer to work on, or for how many seconds at least another worker holds it; `null` if it has ended.
+ * A transfer to work on, with how often its owner has put it right, or for how many seconds at least another worker holds it; `null` if it has ended.
  * `unreleased`: a lease has expired by the database's clock without having been released.
  */
 export type Taking =
-  | { readonly transfer: Transfer; readonly lease: Lease; readonly stopAsked: boolean }
+  | { readonly transfer: Transfer; readonly lease: Lease; readonly stopAsked: boolean; readonly resumed: number }
   | { readonly heldForSeconds: number }
   | { readonly unreleased: string }
   | null;
@@ -65,7 +65,7 @@ async function shortenLeases(sql: Sql, id: string, seconds: number): Promise<voi
  */
 const NEXT_EPOCH = 'epoch + 1 + case when epoch < 8000000 then floor(random() * 1000)::integer else 0 end';
 
-type Taken = TransferRow & { readonly stop_asked: Date | null };
+type Taken = TransferRow & { readonly stop_asked: Date | null; readonly resumed: number };
 
 /**
  * Takes a transfer if it is free and meets the condition `isSo`, under a lock for all transfers between the same
@@ -112,6 +112,7 @@ export async function takeTransfer(
       transfer: transferOf(row),
       lease: { transferId: id, epoch: row.epoch },
       stopAsked: row.stop_asked !== null,
+      resumed: row.resumed,
     };
   await shortenLeases(database, id, seconds);
   const [held] = await database.query<{ seconds: number | null; until: string | null }>(

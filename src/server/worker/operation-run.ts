@@ -15,9 +15,14 @@ import { RUNNERS } from './runners.ts';
 import { SENTENCES } from './sentences.ts';
 import { verdictOn } from './verdict.ts';
 
+/** How soon to try again with what the owner has put right during the run. */
+const PUT_RIGHT_SECONDS = 1;
+
 /** One run of a transfer. */
 type TransferRun = {
   readonly transfer: Transfer;
+  /** How often its owner had put it right when the run began. */
+  readonly resumed: number;
   readonly lease: HeldLease;
   /** Its operations that have not ended. */
   readonly open: Set<Operation>;
@@ -65,7 +70,7 @@ export function operationRuns(
 
 async function beginOperation(
   operation: Operation,
-  { transfer, lease, open, resting, source, destination, signal }: TransferRun,
+  { transfer, resumed, lease, open, resting, source, destination, signal }: TransferRun,
   services: RunnerServices & { readonly queue: JobQueue },
 ): Promise<OperationRun> {
   const { database, log } = services;
@@ -92,7 +97,8 @@ async function beginOperation(
     await progress.flush();
     // First, so that the letter can mention it. An address book that lets nobody in must not hold up the mail.
     if (isRefusal(why.reason) && operation === 'emailmigration') await switchDailyOff(services, transferId, 'sign_in');
-    await putToRest(services, lease, operation, why, services.clock.now());
+    if (!(await putToRest(services, lease, operation, why, { resumed }, services.clock.now())))
+      return PUT_RIGHT_SECONDS;
     resting.set(operation, why);
     log.warn({ transferId, operation, side: why.side, reason: why.reason }, 'an operation waits for its owner');
     return Infinity;

@@ -107,7 +107,7 @@ async function runTransfer(
     await queue.sendUnlessWaiting(id, Math.min(seconds + 1, LOOK_AGAIN_SECONDS));
     return;
   }
-  const { transfer } = taken;
+  const { transfer, resumed } = taken;
   await using lease = holdLease(database, taken.lease, asked, services);
   const open = new Set(await openOperations(database, id));
   // Otherwise the request came too late.
@@ -123,7 +123,7 @@ async function runTransfer(
   try {
     if (deaths >= DEATHS_AT_MOST) await setAside(lease, open, services);
     await using runs = operationRuns(
-      { transfer, lease, open, resting, signal: AbortSignal.any([signal, lease.ending]), ...credentials },
+      { transfer, resumed, lease, open, resting, signal: AbortSignal.any([signal, lease.ending]), ...credentials },
       services,
     );
     rest = await followPlan(planOf(transfer), (step) => performStep(step, open, resting, runs));
