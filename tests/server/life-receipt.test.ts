@@ -107,8 +107,14 @@ describe('a receipt', () => {
     for (const [told, forged] of [
       ['ann@mail.example', 'eve@mail.example'],
       ['"copied":', '"copied":1'],
-    ] as const)
-      expect(() => checkReceipt(text.replace(told, forged), pem)).toThrow(ReceiptError);
+      ['"lost":0', '"lost":7'],
+      ['"status":"completed"', '"status":"review"'],
+      ['"items":', '"unsure":3,"items":'],
+      ['"message copied":', '"message copied":1'],
+    ] as const) {
+      expect(text).toContain(told);
+      expect(() => checkReceipt(text.replace(told, forged), pem)).toThrow('What is shown was changed');
+    }
   });
 
   test.each(['csv', 'json'] as const)('as %s has a signature over each of its lines', async (format) => {
@@ -116,6 +122,14 @@ describe('a receipt', () => {
     expect(() => checkReceipt(text.replace('Letter 3', 'Letter 4'), pem)).toThrow('A line was changed');
     const line = text.split('\n').find((each) => each.includes('Letter 3')) ?? '';
     expect(() => checkReceipt(text.replace(`${line}\n`, ''), pem)).toThrow('A line was changed');
+  });
+
+  test('as CSV has no line after the signature, and none but its own at the top', async () => {
+    const { text } = await receipt('csv');
+    const [first = ''] = text.split('\r\n');
+    const line = text.split('\n').find((each) => each.includes('Letter 3')) ?? '';
+    for (const forged of [`${text}${line}\n`, text.replace(first, line), text.replace(first, `${first}2`)])
+      expect(() => checkReceipt(forged, pem)).toThrow(ReceiptError);
   });
 
   test('as CSV runs nothing in a spreadsheet, and as HTML nothing in a browser', async () => {

@@ -70,6 +70,10 @@ const Shown = v.object({
   compared: v.number(),
   taken_back: v.optional(v.number()),
   folders_left: v.optional(v.array(v.object({ folder: v.string(), reason: v.string() }))),
+  unsure: v.optional(v.number()),
+  forwarding_ended: v.optional(v.string()),
+  operations: v.array(v.record(v.string(), v.any())),
+  sums: v.record(v.string(), v.number()),
 });
 const JsonReceipt = v.object({
   ...Shown.entries,
@@ -109,18 +113,12 @@ function readHtml(text: string): Read {
 }
 
 function readCsv(text: string): Read {
-  const rows = rowsOf(text);
-  const valueOf = (kind: string) => rows.findLast(([first]) => first === kind)?.[COLUMNS.length - 1];
-  const [statement, signature] = [valueOf('statement'), valueOf('signature')];
-  if (statement === undefined || signature === undefined) throw notOne();
-  return {
-    statement,
-    signature,
-    lines: rows.slice(
-      1,
-      rows.findLastIndex(([first]) => first === 'statement'),
-    ),
-  };
+  const [columns, ...rows] = rowsOf(text);
+  const [statement, signature, key] = rows.splice(-3);
+  const frame = [columns, statement?.[0], signature?.[0], key?.[0]];
+  if (JSON.stringify(frame) !== JSON.stringify([COLUMNS, 'statement', 'signature', 'key'])) throw notOne();
+  const value = COLUMNS.length - 1;
+  return { statement: statement?.[value] ?? '', signature: signature?.[value] ?? '', lines: rows };
 }
 
 /** RFC 4180. */
