@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { TransferStatus } from '../../src/contract/calls/status.ts';
+import { openStatusStreams } from '../../src/server/web/calls/status-events.ts';
 import { LIMITS, openLimits } from '../../src/server/web/limits.ts';
 import { fromBrowser, LEGACY_DOMAIN, openWebWorld, signedInBy, type WebWorld } from '../support/web-world.ts';
 
@@ -430,6 +432,12 @@ async function watch(id: string) {
   };
 }
 
+const being = async (status: string): Promise<TransferStatus> => ({ emailmigration: { status } });
+const viewer = () => {
+  const told: unknown[] = [];
+  return { told, changed: (now: TransferStatus) => told.push(now.emailmigration?.status), ended: () => {} };
+};
+
 describe('live updates', () => {
   test('tell each change once to everybody who watches, and end with the transfer', async () => {
     const { body } = await load(await move({ operations: ['emailmigration'] }));
@@ -445,6 +453,26 @@ describe('live updates', () => {
       const text = await viewer.until(() => false);
       expect(text.match(/^event: .*$/gm)).toEqual(['event: status', 'event: status', 'event: status', 'event: end']);
     }
+  });
+
+  test('tell the change that others were told while this one was asking', async () => {
+    const asked = Promise.withResolvers<TransferStatus>();
+    const answers = [being('started'), asked.promise];
+    const { services } = world;
+    const streams = openStatusStreams({
+      log: services.log,
+      transfers: { ...services.transfers, status: async () => answers.shift() ?? being('inprogress') },
+    });
+    const [first, second] = [viewer(), viewer()];
+    const one = await streams.open('e'.repeat(32), '192.0.2.1', first);
+    const opening = streams.open('e'.repeat(32), '192.0.2.2', second);
+    await expect.poll(() => first.told, { timeout: 5000 }).toEqual(['inprogress']);
+    asked.resolve(await being('started'));
+    const other = await opening;
+    await expect.poll(() => second.told, { timeout: 5000 }).toEqual(['inprogress']);
+    expect(first.told).toEqual(['inprogress']);
+    one.close();
+    other.close();
   });
 
   test('of one client are limited in number', async () => {

@@ -19,7 +19,8 @@ export const STREAMS_PER_CLIENT = 10;
 export const STREAMS_PER_WIDER_NETWORK = 100;
 
 type Viewer = { readonly changed: (status: TransferStatus) => void; readonly ended: () => void };
-type Watch = { readonly viewers: Set<Viewer>; last: string; timer: NodeJS.Timeout };
+/** The viewers of a transfer, each with the status that it was told last, as JSON. */
+type Watch = { readonly viewers: Map<Viewer, string>; timer: NodeJS.Timeout };
 
 /** The open streams of this process. */
 export type StatusStreams = {
@@ -40,24 +41,26 @@ export function openStatusStreams(
   });
 
   stopping?.addEventListener('abort', () => {
-    for (const watch of watches.values()) for (const viewer of watch.viewers) viewer.ended();
+    for (const watch of watches.values()) for (const viewer of watch.viewers.keys()) viewer.ended();
   });
 
   async function look(id: string, watch: Watch): Promise<void> {
     const status = await transfers.status(id);
     if (watches.get(id) !== watch) return;
     const text = JSON.stringify(status);
-    if (status !== null && text !== watch.last) {
-      watch.last = text;
-      for (const viewer of watch.viewers) viewer.changed(status);
+    for (const [viewer, told] of watch.viewers) {
+      if (status !== null && text !== told) {
+        watch.viewers.set(viewer, text);
+        viewer.changed(status);
+      }
+      if (status === null || !goesOn(status)) viewer.ended();
     }
-    if (status === null || !goesOn(status)) for (const viewer of watch.viewers) viewer.ended();
   }
 
-  function watchOf(id: string, status: TransferStatus): Watch {
+  function watchOf(id: string): Watch {
     const existing = watches.get(id);
     if (existing !== undefined) return existing;
-    const watch: Watch = { viewers: new Set(), last: JSON.stringify(status), timer: setTimeout(() => {}, 0) };
+    const watch: Watch = { viewers: new Map(), timer: setTimeout(() => {}, 0) };
     const again = () => {
       watch.timer = setTimeout(() => {
         look(id, watch)
@@ -91,8 +94,8 @@ export function openStatusStreams(
       };
       try {
         const status = await statusOf(id, transfers);
-        watch = watchOf(id, status);
-        watch.viewers.add(viewer);
+        watch = watchOf(id);
+        watch.viewers.set(viewer, JSON.stringify(status));
         return { status, close };
       } catch (error) {
         close();
