@@ -22,6 +22,7 @@ const MESSAGE = {
 const items = (messages: readonly object[], folder: string) => ({
   query: <Row>(text: string) => {
     if (text.includes('from ledger_mailboxes')) return Promise.resolve([{ id: 1, folder }] as Row[]);
+    if (text.includes('from transfers')) return Promise.resolve([{}] as Row[]);
     return Promise.resolve((text.includes('from ledger ') ? messages : []) as Row[]);
   },
 });

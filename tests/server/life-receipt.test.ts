@@ -9,6 +9,7 @@ import { receiptAddress, RECEIPT_KEY, type ReceiptFormat } from '../../src/contr
 import { checkReceipt, ReceiptError } from '../../src/server/receipt/check-receipt.ts';
 import { writeReceipt } from '../../src/server/receipt/write-receipt.ts';
 import { comparisonOf, notMoved, type Facts } from '../../src/server/receipt/facts.ts';
+import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { noteForwardingOff } from '../../src/server/transfers/forwardings.ts';
 import { openLifeWorld, type LifeWorld, type Ordered, whenEnded } from '../support/life-world.ts';
 import { followLink } from '../support/followed-link.ts';
@@ -244,11 +245,20 @@ describe('a receipt says', () => {
     await database.query("delete from operations where operation = 'emailforwarding'");
   });
 
-  test('nothing under a heading of its own where it lists nothing', async () => {
+  test('nothing under a heading of its own where it lists nothing, and nothing at all once it is erased', async () => {
+    const { database } = world.web;
+    const [sourceProvider, destinationProvider] = ['sanbruno', 'google'] as const;
+    const accounts = { sourceEmail: 'b', sourceProvider, destinationEmail: 'b', destinationProvider };
+    await insertTransfer(database, { ...accounts, id: facts.transfer, operations: [], inQa: false }, 'key');
     const { privateKey: key } = generateKeyPairSync('ed25519');
-    let page = '';
-    for await (const part of writeReceipt('html', world.web.database, facts, { key, keyAddress: RECEIPT_KEY }))
-      page += part;
+    const written = async () => {
+      let page = '';
+      for await (const part of writeReceipt('html', database, facts, { key, keyAddress: RECEIPT_KEY })) page += part;
+      return page;
+    };
+    const page = await written();
+    await database.query('delete from transfers where id = $1', [facts.transfer]);
+    await expect(written()).rejects.toThrow('erased');
     expect(page.match(/(?<=<h2>)[^<]+/g)).toEqual(['What was compared', 'What did not move', 'Signature']);
     expect(page).not.toContain('class="list"');
     expect((await receipt('html')).text.match(/(?<=<h2>)[^<]+/g)).toEqual([

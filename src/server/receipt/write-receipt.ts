@@ -23,7 +23,10 @@ type Statement = Omit<Facts, 'operations'> & {
   readonly operations: Facts['operations'];
 };
 
-/** A receipt, in parts as they are made; its lines come from the database page by page. */
+/**
+ * A receipt, in parts as they are made; its lines come from the database page by page. If the transfer is erased
+ * meanwhile, it breaks off before its signature, because lines may be missing.
+ */
 export async function* writeReceipt(
   format: ReceiptFormat,
   sql: Sql,
@@ -43,6 +46,8 @@ export async function* writeReceipt(
     yield page.line(item, cells, lines === 0);
     lines += 1;
   }
+  if ((await sql.query('select 1 from transfers where id = $1', [facts.transfer])).length === 0)
+    throw new Error('The transfer was erased while its receipt was being written.');
   const statement: Statement = { version: 1, ...facts, lines, list: digest.end(), sums };
   const text = JSON.stringify(statement);
   yield page.foot(facts, sums, text, signatureOf(text, signing.key), signing.keyAddress);
