@@ -53,6 +53,16 @@ describe('an odd card', () => {
     expect(read(text)).toMatchObject({ name: { formatted: 'Jörg' }, notes: 'a\nbc' });
   });
 
+  test.each(['data:image/png;base64\\,', 'DATA:IMAGE/PNG\\;BASE64\\,'])(
+    'has its photo, also one of megabytes, though what it begins with is escaped: %s',
+    (start) => {
+      const photo = Buffer.alloc(2_000_000, 'PNG');
+      const text = card('3.0', 'FN:Jane', `PHOTO;VALUE=URI:${start}${photo.toString('base64')}`);
+      const { mediaType, bytes = [] } = read(text).photo ?? {};
+      expect([mediaType, photo.equals(Uint8Array.from(bytes))]).toEqual(['image/png', true]);
+    },
+  );
+
   test('keeps second jobs, days, messengers, relations, sounds and what nobody knows', () => {
     const jane = read(
       card(

@@ -184,7 +184,7 @@ function parseLines(unfolded: Iterable<Unfolded>): VcardLine[] | null {
 
 function isBase64(line: VcardLine): boolean {
   const encoding = paramOf(line, 'ENCODING')?.toUpperCase();
-  return encoding === 'B' || encoding === 'BASE64' || /^data:[^,]*;base64,/i.test(line.value.slice(0, 256));
+  return encoding === 'B' || encoding === 'BASE64' || /^data:[^,]*;base64\\?,/i.test(line.value.slice(0, 256));
 }
 
 function valuesIn({ name, params, value }: VcardLine): number {

@@ -36,7 +36,8 @@ export type Photo = NonNullable<Contact['photo']>;
 
 /** Bytes inside a line: `ENCODING=b` or a `data:` URI (RFC 2397). `null` for a link, which is never fetched. */
 export function bytesOf(line: VcardLine): Photo | null {
-  const data = /^data:([^,]*),/i.exec(line.value.slice(0, 256));
+  // Some programs escape the comma, as in a text.
+  const data = /^data:([^,]*?)\\?,/i.exec(line.value.slice(0, 256));
   if (data !== null) {
     const [mediaType = '', ...rest] = unescapeText(data[1] ?? '').split(';');
     const body = line.value.slice(data[0].length);
