@@ -309,6 +309,27 @@ test('a photo is told as not taken where Microsoft does not say whether the cont
   expect(copied.notes).toContainEqual({ contact: 'Rose Hill', note: 'The photo was not accepted there.' });
 });
 
+test('a job without a company at Microsoft stays as it is, and ours goes into the notes', async () => {
+  const graph = new GraphApi('token');
+  await using api = await startApi(graph.answer);
+  graph.base = `${api.url}/v1.0`;
+  graph.add({ displayName: 'Rose Hill', emailAddresses: [{ address: 'rose@example.com' }], jobTitle: 'Retired' });
+  const writer = openContactWriter('office365', {
+    settings: readSettings({ SANDBOX: 'on', OFFICE365_CONTACTS_URL: graph.base }),
+    credentials: { email: 'rose@example.com', accessToken: async () => 'token' },
+    sleep: async () => {},
+  });
+  const ours = { ...ROSE, otherOrganizations: [] };
+  expect(await copyInto({ reader: readerOf([ours]), writer, signal: SIGNAL })).toMatchObject({
+    completed: 1,
+    changed: 0,
+  });
+  const [stored] = graph.contacts.values();
+  expect(stored).toMatchObject({ jobTitle: 'Retired' });
+  expect(stored?.['companyName']).toBeUndefined();
+  expect(stored?.['personalNotes']).toContain('Job: Head, Sales, Acme');
+});
+
 describe('a refusal of Google', () => {
   let api: ScriptedApi;
   const pauses: number[] = [];

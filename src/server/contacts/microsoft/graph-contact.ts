@@ -132,6 +132,8 @@ type Taken = Pick<
   | 'categories'
   | 'businessHomePage'
   | 'companyName'
+  | 'department'
+  | 'jobTitle'
   | 'spouseName'
   | 'assistantName'
   | 'manager'
@@ -150,6 +152,8 @@ const NOTHING_TAKEN: Taken = {
   categories: [],
   businessHomePage: '',
   companyName: '',
+  department: '',
+  jobTitle: '',
   spouseName: '',
   assistantName: '',
   manager: '',
@@ -204,7 +208,8 @@ function fieldsOf(contact: Contact, taken: Taken): { fields: Record<string, unkn
   for (const { label, value } of messengers.left) give('messenger', value, label);
   const websites = room(fits.websites, taken.businessHomePage === '' ? 1 : 0);
   for (const { label, value } of websites.left) give('website', value, label);
-  const hasJob = taken.companyName !== '' && taken.companyName !== organization.name;
+  const isOther = taken.companyName !== organization.name;
+  const hasJob = isOther && [taken.companyName, taken.department, taken.jobTitle].some((part) => part !== '');
   if (hasJob)
     spill.add(
       itemsOf(contact)
