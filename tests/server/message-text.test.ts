@@ -97,6 +97,15 @@ describe('What a person reads of a message', () => {
     });
   });
 
+  test('names what nothing in the text shows: a document among its pictures, and a picture of a phone', async () => {
+    const pdf = file('application/pdf; name="bill.pdf"', 'Content-ID: <2>');
+    const picture = file('image/jpeg; name="beach.jpg"', 'Content-ID: <1>', 'Content-Location: beach.jpg');
+    const attachedTo = (text: readonly string[]) =>
+      read([...HEAD, ...multipart('related', 'x', [text, picture, pdf])]).attached;
+    expect(attachedTo(html('<img src="cid:1">'))).toEqual(['bill.pdf']);
+    expect(attachedTo(plain('At the beach'))).toEqual(['beach.jpg', 'bill.pdf']);
+  });
+
   test('reads what is encoded, in the charset that it has', async () => {
     expect(coded('base64', 'utf-8', Buffer.from('Grüße 🍎').toString('base64')).text).toBe('Grüße 🍎');
     expect(coded('quoted-printable', 'iso-8859-1', 'Gr=FC=DFe').text).toBe('Grüße');

@@ -131,8 +131,29 @@ describe('a PST file', () => {
   });
 });
 
+const childOf = (folder: PSTFolder | undefined, name: string) =>
+  folder?.getSubFolders().find(({ displayName }) => displayName === name);
+
+function messagesIn(path: string): PSTMessage[] {
+  const inbox = childOf(childOf(new PSTFile(path).getRootFolder(), 'Top of Personal Folders'), 'Inbox');
+  return Array.from({ length: inbox?.contentCount ?? 0 }, () => inbox?.getNextChild() as PSTMessage);
+}
+
+const attachmentsOf = (message: PSTMessage) =>
+  Array.from({ length: message.numberOfAttachments }, (_, index) => message.getAttachment(index));
+
 const bomb = (count: number, part: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => part(index)).join('');
+
+const related = (type: string) =>
+  mail(
+    'Content-Type: multipart/related; boundary=b',
+    '',
+    `--b\r\nContent-Type: ${type}\r\n\r\n<img src="cid:1">`,
+    '--b\r\nContent-Type: image/jpeg; name=beach.jpg\r\nContent-ID: <1>\r\n\r\nx',
+    '--b\r\nContent-Type: application/pdf; name=bill.pdf\r\nContent-ID: <2>\r\n\r\nx',
+    '--b--',
+  );
 
 describe('an odd message', () => {
   test('arrives, and what is broken in form brings its original, octet by octet', async () => {
@@ -184,6 +205,15 @@ describe('an odd message', () => {
     const [first, second] = readByExtractor(path).get('Inbox') ?? [];
     expect([first?.subject, first?.body]).toEqual(['äö', 'äöü']);
     expect(second?.attachments).toEqual([sha256(Buffer.from(content))]);
+  });
+
+  test('hides only pictures that its HTML can show', async () => {
+    const path = await written([rawItem(0, related('text/html')), rawItem(0, related('text/plain'))]);
+    const hidden = messagesIn(path).map((message) =>
+      // PidTagAttachmentHidden
+      attachmentsOf(message).filter((each) => each['getBooleanItem'](0x7ffe)),
+    );
+    expect(hidden.map((own) => own.map(({ longFilename }) => longFilename))).toEqual([['beach.jpg'], []]);
   });
 
   test.each([

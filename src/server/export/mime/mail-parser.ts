@@ -19,10 +19,11 @@ export function nameOf({ disposition, content }: Part): string {
     .slice(0, 250);
 }
 
-/** Whether a part is an inline picture, not a file of its own. */
-export function isInline({ disposition, fields, within }: Part): boolean {
+/** Whether a part is a picture that HTML beside it can show, not a file of its own. */
+export function isInline({ type, disposition, fields, within }: Part): boolean {
   const isNamed = fieldOf(fields, 'content-id') !== '' || fieldOf(fields, 'content-location') !== '';
-  return disposition.value !== 'attachment' && isNamed && within.includes('multipart/related');
+  const isPicture = type.startsWith('image/') && disposition.value !== 'attachment';
+  return isPicture && isNamed && within.includes('multipart/related');
 }
 
 /** Receives a message while it is read. */

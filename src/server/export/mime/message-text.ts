@@ -59,7 +59,9 @@ class Reading implements MailHandler {
     const { type, disposition, content, within } = part;
     const isText = type === 'text/plain' || type === 'text/html';
     if (!isText || disposition.value === 'attachment' || nameOf(part) !== '') {
-      if (!isInline(part)) this.#attach(nameOf(part) || type);
+      // Without HTML, as phones send pictures, nothing shows it.
+      const isShown = isInline(part) && this.#pieces.some(({ kind }) => kind === 'html');
+      if (!isShown) this.#attach(nameOf(part) || type);
       return undefined;
     }
     const kind = type === 'text/plain' ? 'text' : 'html';

@@ -129,7 +129,8 @@ export class MessageWriter implements MailHandler {
     const name = nameOf(part) || `attachment${this.#table.rows + 1}.${endingOf(part.type)}`;
     const contentId = fieldOf(part.fields, 'content-id').replace(/^<|>$/g, '').slice(0, 1000);
     const location = fieldOf(part.fields, 'content-location').slice(0, 1000);
-    const isPicture = isInline(part);
+    // Outlook hides it, so there has to be HTML that shows it: phones send pictures without.
+    const isPicture = isInline(part) && this.#html !== undefined;
     this.#attach(name, [
       integer(0x3705, 1),
       binary(0x3701, content),
