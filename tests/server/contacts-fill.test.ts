@@ -225,6 +225,15 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
     await expect(copy([ROSE])).rejects.toMatchObject({ fault: 'unavailable', status: 500 });
   });
 
+  test('and on which the destination fails while it is changed is there once, and what it lacks is told', async () => {
+    putTheirs();
+    api.faults.push(...Array.from({ length: 99 }, () => failsToFill));
+    const changed = { ...ROSE, nickname: 'Rosalind' };
+    const copied = await copy([ANN, ROSE, ZOE, changed]);
+    expect(copied).toMatchObject({ total: 3, written: 2, present: 1, lost: 0, duplicated: 0, changed: 0 });
+    expect(held().size).toBe(3);
+  });
+
   test('and all others on which it fails are left to the next run', async () => {
     const batches = provider === 'google' ? ':batchCreateContacts' : '$batch';
     const failing: Fault = ({ url }) => (url.pathname.endsWith(batches) ? { status: 500, json: {} } : null);

@@ -124,6 +124,13 @@ class Run {
       await this.#changed(contact);
       return;
     }
+    const place = this.#failing.findIndex((one) => one.contact.uid === uid && one.there !== undefined);
+    const failing = this.#failing[place];
+    if (failing !== undefined) {
+      // Its counterpart is claimed already.
+      this.#failing[place] = { ...failing, contact };
+      return;
+    }
     const meant = known === undefined || known.destinationId === '' ? null : this.#index.claimById(known.destinationId);
     const match = meant === null ? this.#index.claim(contact) : { existing: meant, by: 'likeness' as const };
     const isOurs = match?.by === 'uid' && known !== undefined;
