@@ -198,7 +198,11 @@ export class Dav {
     signal: AbortSignal,
     limit: number = ANSWER_OCTETS,
   ): Promise<{ readonly text: string; readonly etag: string } | null> {
-    const { status, headers, body } = await this.#web.ask({ method: 'GET', url, repeatable: true, limit }, signal);
+    const { status, headers, body } = await this.#web.ask(
+      // Servers that compress give the answer another etag, or a weak one, which `If-Match` never matches.
+      { method: 'GET', url, headers: { 'accept-encoding': 'identity' }, repeatable: true, limit },
+      signal,
+    );
     if (status === 404 || status === 410) return null;
     const { host } = this.#web.base;
     if (status !== 200)
