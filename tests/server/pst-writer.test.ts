@@ -155,6 +155,8 @@ const related = (type: string) =>
     '--b--',
   );
 
+const sealed = (type: string) => `Content-Type: ${type}\r\nContent-Transfer-Encoding: base64\r\n\r\nMIAG\r\n`;
+
 describe('an odd message', () => {
   test('arrives, and what is broken in form brings its original, octet by octet', async () => {
     const letters = [
@@ -214,6 +216,26 @@ describe('an odd message', () => {
       attachmentsOf(message).filter((each) => each['getBooleanItem'](0x7ffe)),
     );
     expect(hidden.map((own) => own.map(({ longFilename }) => longFilename))).toEqual([['beach.jpg'], []]);
+  });
+
+  test('that is encrypted, or signed as a whole, is of the class that Outlook opens', async () => {
+    const letters = [
+      sealed('application/pkcs7-mime; smime-type=enveloped-data; name=smime.p7m'),
+      sealed('application/x-pkcs7-mime'),
+      sealed('application/octet-stream; name="smime.P7M"'),
+      `Content-Type: message/rfc822\r\n\r\n${sealed('application/pkcs7-mime')}`,
+      // Its original is a second attachment.
+      sealed('application/pkcs7-mime').replace('MIAG', 'MI*G'),
+      `Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${sealed('application/pkcs7-mime')}\r\n--b--`,
+      sealed('application/octet-stream; name=a.zip'),
+    ];
+    const messages = messagesIn(await written(letters.map((raw) => rawItem(0, mail(raw)))));
+    const note = 'IPM.Note';
+    const secret = 'IPM.Note.SMIME';
+    expect(messages.map(({ messageClass }) => messageClass)).toEqual([secret, secret, secret, note, note, note, note]);
+    expect(attachmentsOf(messages[1] as PSTMessage).map(({ longFilename }) => longFilename)).toEqual([
+      'attachment1.p7m',
+    ]);
   });
 
   test.each([

@@ -57,6 +57,7 @@ export class MessageWriter implements MailHandler {
   #plain: ValueWriter | undefined;
   #html: ValueWriter | undefined;
   #isFaulty = false;
+  #isSealed = false;
   #hasRealAttachment = false;
 
   constructor(database: NodeDatabase, state: MessageState, onEnd?: (written: WrittenMessage) => void) {
@@ -80,6 +81,7 @@ export class MessageWriter implements MailHandler {
   }
 
   part(part: Part): Sink {
+    this.#isSealed = isSealed(part);
     const body = this.#bodyFor(part);
     return body === undefined ? this.#attachment(part) : this.#text(part, body);
   }
@@ -199,7 +201,11 @@ export class MessageWriter implements MailHandler {
     this.#onEnd?.(this.finish());
   }
 
-  finish(messageClass = 'IPM.Note', more: readonly Property[] = []): WrittenMessage {
+  /** Outlook opens what is sealed by its class, if it is the only attachment (MS-OXOSMIME §2.1.3). */
+  finish(
+    messageClass = this.#isSealed && !this.#isFaulty ? 'IPM.Note.SMIME' : 'IPM.Note',
+    more: readonly Property[] = [],
+  ): WrittenMessage {
     const flags = new Set(this.#state.flags.map((flag) => flag.toLowerCase()));
     const isRead = flags.has('\\seen');
     const hasAttachments = this.#attachments.length > 0;
@@ -307,6 +313,14 @@ export class MessageWriter implements MailHandler {
   }
 }
 
+/** Whether a message consists of one encrypted or signed part (RFC 8551 §3.10), which only its program can read. */
+function isSealed(part: Part): boolean {
+  if (part.within.length > 0) return false;
+  return SEALED.has(part.type) || (part.type === 'application/octet-stream' && /\.p7m$/i.test(nameOf(part)));
+}
+
+const SEALED: ReadonlySet<string> = new Set(['application/pkcs7-mime', 'application/x-pkcs7-mime']);
+
 function displayed(all: readonly Address[]): string {
   return all.map(({ name, email }) => name || email).join('; ');
 }
@@ -360,6 +374,8 @@ function endingOf(type: string): string {
     'image/jpeg': 'jpg',
     'application/pdf': 'pdf',
     'application/ms-tnef': 'dat',
+    'application/pkcs7-mime': 'p7m',
+    'application/x-pkcs7-mime': 'p7m',
   };
   return known[type] ?? /^(?:image|audio|video)\/([a-z0-9]{1,8})$/.exec(type)?.[1] ?? 'bin';
 }
