@@ -112,6 +112,16 @@ describe('What a person reads of a message', () => {
     expect(coded('8bit', 'no-such-charset', 'Grüße').text).toBe('Grüße');
   });
 
+  test('reads encoded words that cut a character in two, each with its own padding', async () => {
+    const octets = Buffer.from('Grüße aus Köln');
+    const pieces = Array.from({ length: 4 }, (_, at) => octets.subarray(at * 5, at * 5 + 5).toString('base64'));
+    const words = pieces.map((piece, at) => `=?${at === 0 ? 'utf' : 'UTF'}-8?B?${piece}?=`).join('\r\n ');
+    expect(read([`Subject: ${words}`, `From: ${words} <ann@mail.example>`, '', 'x'])).toMatchObject({
+      subject: 'Grüße aus Köln',
+      from: [{ name: 'Grüße aus Köln', email: 'ann@mail.example' }],
+    });
+  });
+
   test('keeps a bounded part of text and of HTML each', async () => {
     const long = 'word '.repeat(100_000);
     const found = read([...HEAD, ...multipart('alternative', 'x', [plain(long), html(long)])]);

@@ -33,9 +33,17 @@ export function fieldOf(fields: readonly HeaderField[], name: string): string {
 
 /** A field's text with its encoded words (RFC 2047) decoded. */
 export function readable(value: string): string {
-  return value.length <= WORDS_LENGTH
-    ? decodeWords(value)
-    : decodeWords(value.slice(0, WORDS_LENGTH)) + value.slice(WORDS_LENGTH);
+  const words = value.slice(0, WORDS_LENGTH);
+  const whole = decodeWords(joinedWords(words));
+  return (whole.includes('\uFFFD') ? decodeWords(words) : whole) + value.slice(WORDS_LENGTH);
+}
+
+/** Base64 words of one charset as one word: some programs cut characters between two, each with its own padding. */
+function joinedWords(value: string): string {
+  return value.replaceAll(/=\?([^?\s]+)\?b\?[^?]*\?=(?:\s*=\?\1\?b\?[^?]*\?=)+/gi, (words, charset: string) => {
+    const octets = [...words.matchAll(/\?b\?([^?]*)\?=/gi)].map(([, text = '']) => Buffer.from(text, 'base64'));
+    return `=?${charset}?B?${Buffer.concat(octets).toString('base64')}?=`;
+  });
 }
 
 export type Address = { readonly name: string; readonly email: string };
@@ -44,7 +52,7 @@ export type Address = { readonly name: string; readonly email: string };
 export function addresses(fields: readonly HeaderField[], name: string): Address[] {
   return fields
     .filter((field) => field.name === name)
-    .flatMap(({ value }) => addressParser(value, { flatten: true }))
+    .flatMap(({ value }) => addressParser(joinedWords(value), { flatten: true }))
     .map((found) => ({ name: readable(found.name ?? ''), email: found.address ?? '' }))
     .filter((found) => found.name !== '' || found.email !== '');
 }
