@@ -122,6 +122,11 @@ describe('What a person reads of a message', () => {
     });
   });
 
+  test('reads a file name that is called encoded and has octets that are not', async () => {
+    const part = file('application/pdf', "Content-Disposition: attachment; filename*=utf-8''Größe%20%C3%9C.pdf");
+    expect(read([...HEAD, ...multipart('mixed', 'x', [part])]).attached).toEqual(['Größe Ü.pdf']);
+  });
+
   test('keeps a bounded part of text and of HTML each', async () => {
     const long = 'word '.repeat(100_000);
     const found = read([...HEAD, ...multipart('alternative', 'x', [plain(long), html(long)])]);

@@ -122,8 +122,11 @@ function joined(parts: readonly { readonly at: number; readonly text: string; re
 }
 
 function percentDecoded(text: string): Buffer {
+  // What is not encoded stays as it is, whatever the charset.
   return Buffer.from(
-    text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    Buffer.from(text)
+      .toString('latin1')
+      .replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
     'latin1',
   );
 }
