@@ -53,6 +53,17 @@ describe('an odd card', () => {
     expect(read(text)).toMatchObject({ name: { formatted: 'Jörg' }, notes: 'a\nbc' });
   });
 
+  test('with quoted-printable that a program has folded like any other line is read whole', () => {
+    const text = card(
+      '3.0',
+      'FN:Jane',
+      'NOTE;ENCODING=QUOTED-PRINTABLE:Gr=C3=BC=C3=9Fe',
+      '  aus K=C3=B6ln',
+      'TEL:1234567',
+    );
+    expect(read(text)).toMatchObject({ notes: 'Grüße aus Köln', phones: [{ value: '1234567' }], more: [] });
+  });
+
   test.each(['data:image/png;base64\\,', 'DATA:IMAGE/PNG\\;BASE64\\,'])(
     'has its photo, also one of megabytes, though what it begins with is escaped: %s',
     (start) => {

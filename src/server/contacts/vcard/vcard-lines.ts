@@ -149,7 +149,7 @@ function* unfold(physical: Iterable<string>): Iterable<Unfolded> {
 
 function joined({ soft }: Head, lines: readonly string[]): Unfolded {
   const line = soft
-    ? lines.join('\n').replaceAll(/=\n[ \t]?/g, '')
+    ? lines.join('\n').replaceAll(/=\n[ \t]?|\n[ \t]/g, '')
     : lines.map((part, at) => (at > 0 && /^[ \t]/.test(part) ? part.slice(1) : part)).join('');
   const clean = line.replaceAll(CONTROLS, '');
   return { line: clean, text: clean === line ? lines.join('\r\n') : '' };
@@ -157,8 +157,7 @@ function joined({ soft }: Head, lines: readonly string[]): Unfolded {
 
 /** Folded lines begin with a blank; vCard 2.1 also breaks quoted-printable after `=`, and base64 without any mark. */
 function continues(head: Head, last: string, line: string): boolean {
-  if (head.soft) return last.endsWith('=');
-  if (/^[ \t]/.test(line)) return true;
+  if (/^[ \t]/.test(line) || (head.soft && last.endsWith('='))) return true;
   return head.base64 && /^[A-Za-z0-9+/]{4,}={0,2}$/.test(line);
 }
 
