@@ -64,6 +64,13 @@ describe('an odd card', () => {
     expect(read(text)).toMatchObject({ notes: 'Grüße aus Köln', phones: [{ value: '1234567' }], more: [] });
   });
 
+  test('gives a title to the company of its group, whatever other title stands before it', () => {
+    expect(read(card('3.0', 'FN:Jane', 'TITLE:Retired', 'item1.ORG:Choir', 'item1.TITLE:Alto'))).toMatchObject({
+      organization: { name: 'Choir', title: 'Alto' },
+      otherOrganizations: [{ name: '', title: 'Retired' }],
+    });
+  });
+
   test.each(['data:image/png;base64\\,', 'DATA:IMAGE/PNG\\;BASE64\\,'])(
     'has its photo, also one of megabytes, though what it begins with is escaped: %s',
     (start) => {

@@ -153,11 +153,13 @@ function organizationsOf(lines: CardProperties): Organization[] {
   const byGroup = new Map(
     [...Map.groupBy(organizations, ({ group }) => group)].map(([group, own]) => [group, own.values()]),
   );
-  for (const line of lines.of('TITLE')) {
-    const group = line.group.toLowerCase();
-    const own = (group === '' ? undefined : nextFree(byGroup.get(group))) ?? nextFree(all);
+  const hasOwn = ({ group }: VcardLine) => group !== '' && byGroup.has(group.toLowerCase());
+  const titles = lines.of('TITLE');
+  // Before another title can take their organization.
+  for (const line of [...titles.filter(hasOwn), ...titles.filter((each) => !hasOwn(each))]) {
+    const own = (hasOwn(line) ? nextFree(byGroup.get(line.group.toLowerCase())) : undefined) ?? nextFree(all);
     const title = unescapeText(line.value).trim();
-    if (own === undefined) organizations.push({ ...BLANK_ORGANIZATION, group, title });
+    if (own === undefined) organizations.push({ ...BLANK_ORGANIZATION, group: line.group, title });
     else own.title = title;
   }
   return organizations.map(({ name, department, title }) => ({ name, department, title }));
