@@ -64,6 +64,14 @@ describe('an odd card', () => {
     expect(read(text)).toMatchObject({ notes: 'Grüße aus Köln', phones: [{ value: '1234567' }], more: [] });
   });
 
+  test('keeps an address that is not in pieces', () => {
+    const text = card('4.0', 'FN:Jane', 'ADR;TYPE=home;LABEL="1 Main St\\nSan Bruno, CA":;;;;;;');
+    expect(read(text)).toMatchObject({
+      addresses: [],
+      more: [{ label: 'address', value: '1 Main St\nSan Bruno, CA' }],
+    });
+  });
+
   test('gives a title to the company of its group, whatever other title stands before it', () => {
     expect(read(card('3.0', 'FN:Jane', 'TITLE:Retired', 'item1.ORG:Choir', 'item1.TITLE:Alto'))).toMatchObject({
       organization: { name: 'Choir', title: 'Alto' },

@@ -1,6 +1,6 @@
 import type { Labelled } from '../../../contract/contact.ts';
 import { CardProperties, isBlank } from './card-properties.ts';
-import { unescapeText, type VcardLine } from './vcard-lines.ts';
+import { paramOf, unescapeText, type VcardLine } from './vcard-lines.ts';
 import { dateOf, isName, MESSENGER_PROPERTIES, RELATION_PROPERTIES } from './vcard-people.ts';
 import { birthdayOf, bytesOf } from './vcard-values.ts';
 
@@ -53,6 +53,8 @@ export function moreOf(lines: CardProperties): Labelled<string>[] {
   const seen = new Set<string>();
   let hasPhoto = false;
   return lines.all.flatMap((line): Labelled<string>[] => {
+    // RFC 6350 §6.3.1: an address that is not in pieces.
+    if (line.name === 'ADR' && isBlank(line.value)) return addressLabelOf(line);
     if (isBlank(line.value) || SILENT.has(line.name) || HELD.has(line.name)) return [];
     const first = !seen.has(line.name);
     seen.add(line.name);
@@ -67,6 +69,11 @@ export function moreOf(lines: CardProperties): Labelled<string>[] {
     }
     return [{ label: lines.labelOf(line) ?? NAMES.get(line.name) ?? line.name, value: readable(line) }];
   });
+}
+
+function addressLabelOf(line: VcardLine): Labelled<string>[] {
+  const value = unescapeText(paramOf(line, 'LABEL') ?? '').trim();
+  return value === '' ? [] : [{ label: 'address', value }];
 }
 
 /** Longer values are files rather than words; `ESCAPED_LENGTH` applies to the escaped form. */
