@@ -72,6 +72,17 @@ describe('an odd card', () => {
     });
   });
 
+  test('keeps the network of a social profile', () => {
+    const profiles = [
+      'X-SOCIALPROFILE;type=Instagram;x-user=jane.d:x-apple:jane.d',
+      'SOCIALPROFILE;SERVICE-TYPE=Mastodon:https://m.example/@jane',
+    ];
+    expect(read(card('3.0', 'FN:Jane', ...profiles)).more).toEqual([
+      { label: 'social profile (instagram)', value: 'jane.d' },
+      { label: 'social profile (Mastodon)', value: 'https://m.example/@jane' },
+    ]);
+  });
+
   test('gives a title to the company of its group, whatever other title stands before it', () => {
     expect(read(card('3.0', 'FN:Jane', 'TITLE:Retired', 'item1.ORG:Choir', 'item1.TITLE:Alto'))).toMatchObject({
       organization: { name: 'Choir', title: 'Alto' },

@@ -1,6 +1,6 @@
 import type { Labelled } from '../../../contract/contact.ts';
 import { CardProperties, isBlank } from './card-properties.ts';
-import { paramOf, unescapeText, type VcardLine } from './vcard-lines.ts';
+import { paramOf, typesOf, unescapeText, type VcardLine } from './vcard-lines.ts';
 import { dateOf, isName, MESSENGER_PROPERTIES, RELATION_PROPERTIES } from './vcard-people.ts';
 import { birthdayOf, bytesOf } from './vcard-values.ts';
 
@@ -41,6 +41,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['EXPERTISE', 'expertise'],
   ['CALURI', 'calendar'],
   ['FBURL', 'free or busy'],
+  ['SOCIALPROFILE', 'social profile'],
   ['X-SOCIALPROFILE', 'social profile'],
   ['X-UNREADABLE', 'unreadable line'],
 ]);
@@ -67,7 +68,7 @@ export function moreOf(lines: CardProperties): Labelled<string>[] {
       hasPhoto = true;
       return [];
     }
-    return [{ label: lines.labelOf(line) ?? NAMES.get(line.name) ?? line.name, value: readable(line) }];
+    return [{ label: lines.labelOf(line) || titleOf(line), value: readable(line) }];
   });
 }
 
@@ -76,12 +77,23 @@ function addressLabelOf(line: VcardLine): Labelled<string>[] {
   return value === '' ? [] : [{ label: 'address', value }];
 }
 
+function titleOf(line: VcardLine): string {
+  const name = NAMES.get(line.name) ?? line.name;
+  if (name !== 'social profile') return name;
+  const network = paramOf(line, 'SERVICE-TYPE') ?? typesOf(line).find((type) => type !== 'pref');
+  return network === undefined ? name : `${name} (${network})`;
+}
+
 /** Longer values are files rather than words; `ESCAPED_LENGTH` applies to the escaped form. */
 const READABLE_LENGTH = 4_000;
 const ESCAPED_LENGTH = 64 * 1024;
 
 function readable(line: VcardLine): string {
   if (line.value.length > ESCAPED_LENGTH || bytesOf(line) !== null || /^data:/i.test(line.value)) return '';
-  const text = unescapeText(line.value).replaceAll(/;+/g, ' ').trim();
+  // Apple's word for networks that have no addresses.
+  const text = unescapeText(line.value)
+    .replaceAll(/;+/g, ' ')
+    .trim()
+    .replace(/^x-apple:/i, '');
   return text.length > READABLE_LENGTH ? '' : text;
 }
