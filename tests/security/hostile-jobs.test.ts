@@ -84,7 +84,7 @@ async function floodingServer(at: string, words = 'A '.repeat(3500)) {
 
 test.each([
   ['CAPABILITY', 'unreachable'],
-  ['LOGIN', 'unreachable'],
+  ['LOGIN', 'unanswered'],
   ['LOGOUT', 'ok'],
 ] as const)(
   'a server that floods who signs in, from %s on, is left at once, and others have their turn',

@@ -1,21 +1,30 @@
-import { connect, type ConnectOptions, type MailAccount, type MailTimes } from './connection.ts';
-import { sayGoodbye } from './imap-mailbox.ts';
-import { MailError, type MailFault } from './mail-error.ts';
+import { MACHINE_CLOCK } from './clock.ts';
+import type { MailAccount, MailTimes } from './connection.ts';
+import { isRefusal, MailError, type MailFault } from './mail-error.ts';
+import { type DialOptions, openDial } from './wire/dial.ts';
+import type { ImapConnection } from './wire/imap-connection.ts';
+import { openSession } from './wire/session.ts';
 
 /** A visitor waits for this one. */
 const SIGN_IN_TIMES: MailTimes = { connect: 10_000, greeting: 8_000, silence: 15_000 };
 
-/** `unanswered`: the password was sent, and nothing came back. */
+/** `unanswered`: the password was sent, and nothing came back that tells whether it is right. */
 export type SignIn = 'ok' | 'unanswered' | Exclude<MailFault, 'lost' | 'full' | 'refused'>;
 
-/** Signs in for real and out again. Never throws for what a mail server does. */
+/** Signs in for real, as a transfer does, and out again. Never throws for what a mail server does. */
 export async function checkSignIn(
   account: MailAccount,
-  options: ConnectOptions & { readonly times?: MailTimes },
+  options: DialOptions & { readonly times?: MailTimes },
 ): Promise<SignIn> {
+  let isSent = false;
+  const onSecret = () => {
+    isSent = true;
+  };
   try {
-    const client = await connect(account, { times: SIGN_IN_TIMES, ...options });
-    await sayGoodbye(client);
+    const { times = SIGN_IN_TIMES } = options;
+    const dial = openDial(options);
+    await using connection = await openSession(account, { dial, clock: MACHINE_CLOCK, times, onSecret });
+    await askForMailbox(connection);
     return 'ok';
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
@@ -23,9 +32,9 @@ export async function checkSignIn(
       case 'lost':
       case 'full':
       case 'refused':
-        return 'unreachable';
+        return isSent ? 'unanswered' : 'unreachable';
       case 'slow':
-        return isBeforeSignIn(error) ? 'slow' : 'unanswered';
+        return isSent ? 'unanswered' : 'slow';
       case 'credentials':
       case 'unreachable':
       case 'certificate':
@@ -35,9 +44,11 @@ export async function checkSignIn(
   }
 }
 
-/** How imapflow names the waits that come before a password is sent. */
-const EARLY_WAITS: ReadonlySet<unknown> = new Set(['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT']);
-
-function isBeforeSignIn({ cause }: MailError): boolean {
-  return EARLY_WAITS.has((cause as { code?: unknown } | undefined)?.code);
+/** Exchange signs in whoever has an account, and only then says that the mailbox is not theirs. */
+async function askForMailbox(connection: ImapConnection): Promise<void> {
+  try {
+    await connection.command('LIST "" ""');
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+  }
 }

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import type { Resolver } from '../../../network/resolver.ts';
 import { targetOf } from '../connection.ts';
 import { MailError, mailErrorOf } from '../mail-error.ts';
-import { tlsTowards } from '../tls.ts';
+import { tlsTowards, type UncheckedCertificates } from '../tls.ts';
 import type { Dial, Line } from '../wire.ts';
 import { Inlet } from './inlet.ts';
 
@@ -14,10 +13,12 @@ export type DialOptions = {
   readonly trusted: readonly string[];
   /** Asked for hosts that a visitor named; without it the system's name servers are. */
   readonly resolver?: Resolver;
+  /** Told when a trusted host is spoken to over TLS with a certificate that nobody could check. */
+  readonly onUncheckedCertificate?: UncheckedCertificates;
 };
 
 /** Dials over the network: to addresses that were checked, and with a certificate that fits the name. */
-export function openDial({ trusted, resolver }: DialOptions): Dial {
+export function openDial({ trusted, resolver, onUncheckedCertificate }: DialOptions): Dial {
   return async (place, signal): Promise<Line> => {
     signal.throwIfAborted();
     const { target: host, servername } = await targetOf(place, trusted, resolver);
@@ -35,12 +36,16 @@ export function openDial({ trusted, resolver }: DialOptions): Dial {
     return {
       socket,
       inlet,
-      startTls: () => encrypted(socket, { host: servername, ...name, ...tlsTowards(place) }, signal),
+      startTls: async () => {
+        const secure = await encrypted(socket, { host: servername, ...name, ...tlsTowards(place) }, signal);
+        if (!secure.authorized) onUncheckedCertificate?.(place);
+        return secure;
+      },
     };
   };
 }
 
-async function encrypted(socket: Socket, options: ConnectionOptions, signal: AbortSignal): Promise<Duplex> {
+async function encrypted(socket: Socket, options: ConnectionOptions, signal: AbortSignal): Promise<TLSSocket> {
   const secure = connectTls({ ...options, socket });
   await standing(secure, 'secureConnect', signal, 'certificate');
   return secure;

@@ -350,6 +350,7 @@ export class ImapConnection implements AsyncDisposable {
     this.#learn(answer);
     command.answered?.(answer.status === 'OK');
     if (answer.status === 'OK') {
+      if (command.signingIn === true) this.#unasked.signedIn();
       if (command.handsOver === true) {
         this.incoming.handOver();
         this.#carrier.handOver();

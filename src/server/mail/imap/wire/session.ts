@@ -1,7 +1,8 @@
+import type { Duplex } from 'node:stream';
 import type { Clock, Dial, Line, MayWrite } from '../wire.ts';
 import { MAIL_TIMES, type MailAccount, type MailPlace, type MailTimes } from '../connection.ts';
 import type { Hold } from '../hold.ts';
-import { MailError } from '../mail-error.ts';
+import { isRefusal, MailError } from '../mail-error.ts';
 import { ImapConnection } from './imap-connection.ts';
 import { isQuotable, quoted } from './mailbox-name.ts';
 
@@ -27,6 +28,8 @@ export type SessionOptions = {
   readonly readAhead?: number;
   /** Of all connections of the account. */
   readonly hold?: Hold;
+  /** Told before the password or token is sent. */
+  readonly onSecret?: () => void;
 };
 
 /**
@@ -65,7 +68,7 @@ async function signIn(account: MailAccount, secret: Secret, options: SessionOpti
   try {
     const { socket, inlet, startTls } = await dial(place, giveUp.signal);
     off();
-    off = clock.after(times.greeting + times.silence, () => end(slow));
+    off = clock.after(times.greeting, () => end(slow));
     connection = new ImapConnection(socket, {
       clock,
       silence: times.silence,
@@ -76,7 +79,17 @@ async function signIn(account: MailAccount, secret: Secret, options: SessionOpti
       ...(signal === undefined ? {} : { signal }),
     });
     giveUp.signal.throwIfAborted();
-    await prepare(connection, startTls, account, secret);
+    const greeting = await connection.greeting();
+    off();
+    off = clock.after(times.silence, () => end(slow));
+    // Nobody would know whose mailbox this is.
+    if (greeting.status === 'PREAUTH') throw new MailError('refused', 'The mail server asks for no sign-in.');
+    await prepare(connection, startTls, account.place);
+    options.onSecret?.();
+    await authenticate(connection, account, secret);
+    await learn(connection);
+    // What it says to that is of no interest, and the end of the connection shows in everything else.
+    if (connection.capabilities.has('ID')) connection.command(`ID ${CLIENT}`).catch(() => {});
     if (options.compress === true && connection.capabilities.has('COMPRESS=DEFLATE')) await connection.compress();
     if (signal !== undefined) closeWhenCalledOff(connection, signal, clock);
     return connection;
@@ -104,25 +117,24 @@ function closeWhenCalledOff(connection: ImapConnection, signal: AbortSignal, clo
   });
 }
 
-async function prepare(
-  connection: ImapConnection,
-  startTls: Line['startTls'],
-  { email, place }: MailAccount,
-  secret: Secret,
-): Promise<void> {
-  const greeting = await connection.greeting();
-  // Nobody would know whose mailbox this is.
-  if (greeting.status === 'PREAUTH') throw new MailError('refused', 'The mail server asks for no sign-in.');
+/** Encrypts the connection where that is to be. @throws {MailError} `certificate` where it can't be */
+async function prepare(connection: ImapConnection, startTls: Line['startTls'], { security }: MailPlace): Promise<void> {
   await learn(connection);
-  if (startTls !== undefined && (place.security === 'starttls' || connection.capabilities.has('STARTTLS'))) {
-    if (!connection.capabilities.has('STARTTLS')) throw new MailError('certificate', 'The mail server offers no TLS.');
+  if (startTls === undefined) return;
+  const isOffered = connection.capabilities.has('STARTTLS');
+  if (isOffered && (await isEncrypted(connection, startTls))) return learn(connection);
+  if (security === 'starttls') throw new MailError('certificate', 'The mail server offers no TLS.');
+}
+
+/** @returns false when the server says that it can't, though it has offered it */
+async function isEncrypted(connection: ImapConnection, startTls: () => Promise<Duplex>): Promise<boolean> {
+  try {
     await connection.startTls(startTls);
-    await learn(connection);
+    return true;
+  } catch (error) {
+    if (isRefusal(error)) return false;
+    throw error;
   }
-  await authenticate(connection, email, place, secret);
-  await learn(connection);
-  // What it says to that is of no interest, and the end of the connection shows in everything else.
-  if (connection.capabilities.has('ID')) connection.command(`ID ${CLIENT}`).catch(() => {});
 }
 
 async function learn(connection: ImapConnection): Promise<void> {
@@ -132,8 +144,7 @@ async function learn(connection: ImapConnection): Promise<void> {
 /** Signs in by the safest way that the server offers. What it can do is to be learnt anew after it. */
 async function authenticate(
   connection: ImapConnection,
-  email: string,
-  { host, port }: MailPlace,
+  { email, place: { host, port } }: MailAccount,
   { kind, secret }: Secret,
 ): Promise<void> {
   const offered = connection.capabilities;
@@ -142,42 +153,49 @@ async function authenticate(
   if (kind === 'token' && offered.has('AUTH=OAUTHBEARER')) {
     const name = email.replaceAll('=', '=3D').replaceAll(',', '=2C');
     const response = `n,a=${name},\x01host=${host}\x01port=${port}\x01auth=Bearer ${secret}\x01\x01`;
-    return exchange(connection, { mechanism: 'OAUTHBEARER', response, initial, afterRefusal: 'AQ==' });
+    return exchange(connection, { mechanism: 'OAUTHBEARER', responses: [response], initial, afterRefusal: 'AQ==' });
   }
   if (kind === 'token') {
     if (!offered.has('AUTH=XOAUTH2')) throw new MailError('credentials', 'The mail server takes no access tokens.');
     const response = `user=${email}\x01auth=Bearer ${secret}\x01\x01`;
-    return exchange(connection, { mechanism: 'XOAUTH2', response, initial, afterRefusal: '' });
+    return exchange(connection, { mechanism: 'XOAUTH2', responses: [response], initial, afterRefusal: '' });
   }
   if (offered.has('AUTH=PLAIN')) {
     const response = `\0${email}\0${secret}`;
-    return exchange(connection, { mechanism: 'PLAIN', response, initial, afterRefusal: '*' });
+    return exchange(connection, { mechanism: 'PLAIN', responses: [response], initial, afterRefusal: '*' });
   }
-  if (offered.has('LOGINDISABLED')) throw new MailError('credentials', 'The mail server takes no passwords.');
-  return login(connection, email, secret);
+  if (!offered.has('LOGINDISABLED')) return login(connection, email, secret);
+  if (!offered.has('AUTH=LOGIN')) throw new MailError('credentials', 'The mail server takes no passwords.');
+  return exchange(connection, {
+    mechanism: 'LOGIN',
+    responses: [email, secret],
+    initial: false,
+    afterRefusal: '*',
+  });
 }
 
 type Exchange = {
   readonly mechanism: string;
-  readonly response: string;
-  /** SASL-IR (RFC 4959): the response goes with the command. */
+  /** What is said to the server's challenges, in this order. */
+  readonly responses: readonly string[];
+  /** SASL-IR (RFC 4959): the first response goes with the command. */
   readonly initial: boolean;
-  /** What is said to a second challenge, which holds the reason of a refusal (RFC 7628 §3.2.3). */
+  /** What is said to one challenge more, which holds the reason of a refusal (RFC 7628 §3.2.3). */
   readonly afterRefusal: string;
 };
 
 async function exchange(
   connection: ImapConnection,
-  { mechanism, response, initial, afterRefusal }: Exchange,
+  { mechanism, responses, initial, afterRefusal }: Exchange,
 ): Promise<void> {
-  const encoded = Buffer.from(response).toString('base64');
+  const said = responses.map((response) => Buffer.from(response).toString('base64'));
   await connection.mayAsk();
   await connection.outgoing.takeTurn();
   const { tag, done } = connection.begin({ signingIn: true });
   try {
-    connection.outgoing.write(`${tag} AUTHENTICATE ${mechanism}${initial ? ` ${encoded}` : ''}\r\n`);
-    if (!initial && (await connection.continuation(done))) connection.outgoing.write(`${encoded}\r\n`);
-    if (await connection.continuation(done)) connection.outgoing.write(`${afterRefusal}\r\n`);
+    connection.outgoing.write(`${tag} AUTHENTICATE ${mechanism}${initial ? ` ${said.shift()}` : ''}\r\n`);
+    for (const line of [...said, afterRefusal])
+      if (await connection.continuation(done)) connection.outgoing.write(`${line}\r\n`);
   } finally {
     connection.outgoing.giveTurn();
   }
