@@ -92,6 +92,20 @@ describe('the ledger', () => {
     expect(await ledger.tally()).toEqual({ done: 1, bytes: 3, kept: 0 });
   });
 
+  test('counts what was stored as traffic of that day, whatever becomes of it later', async () => {
+    const { ledger, mailbox, row } = await opened(await ordered());
+    await ledger.settle([
+      row(1),
+      { mailboxId: mailbox.id, uid: 2, fate: 'refused', size: 3, date: null, verified: false },
+    ]);
+    await database.query("update ledger set settled = now() - interval '2 days' where mailbox_id = $1", [mailbox.id]);
+    const yesterday = Date.now() - 86_400_000;
+    await ledger.settle([row(1, { fate: 'taken', verified: true })]);
+    expect((await ledger.traffic(yesterday)).down).toBe(0);
+    await ledger.settle([row(2)]);
+    expect((await ledger.traffic(yesterday)).down).toBe(3);
+  });
+
   test('holds names, subjects and dates that a column of the database does not', async () => {
     const { ledger, mailbox, row } = await opened(await ordered());
     const odd = { ...INBOX, sourcePath: 'cut \ud83d and \0', destinationPath: 'cut', total: 1 };

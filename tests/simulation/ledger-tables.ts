@@ -215,7 +215,7 @@ export class LedgerTables {
         ...rest,
         ...(subject === undefined ? {} : { subject }),
         earlier: before?.earlier ?? row.earlier ?? false,
-        settled: this.#now(),
+        settled: before?.destinationUid === undefined ? this.#now() : before.settled,
       });
     }
     return left;

@@ -301,5 +301,6 @@ const SETTLE = `
     internal_date = excluded.internal_date, destination_uid_validity = excluded.destination_uid_validity,
     destination_uid = excluded.destination_uid, verified = excluded.verified, reason = excluded.reason,
     subject = coalesce(excluded.subject, ledger.subject), flags = coalesce(excluded.flags, ledger.flags),
-    stored_sha256 = coalesce(excluded.stored_sha256, ledger.stored_sha256), settled = now()
+    stored_sha256 = coalesce(excluded.stored_sha256, ledger.stored_sha256),
+    settled = case when ledger.destination_uid is null then now() else ledger.settled end
   returning mailbox_id::float8 as mailbox_id, uid::float8 as uid`;
