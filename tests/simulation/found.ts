@@ -154,6 +154,17 @@ export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
     },
   ],
   [
+    'what read back at a destination that does not say UIDs leaves its connection to the next copying',
+    {
+      ...PLAIN,
+      folders: boxes(4, 2),
+      connections: 4,
+      source: { saysUidNext: false },
+      destination: { uidPlus: false },
+      poison: [{ letter: 5, side: 'destination', breaks: 'breaks off within' }],
+    },
+  ],
+  [
     'one connection is enough towards a destination that does not say UIDs',
     {
       ...PLAIN,

@@ -52,7 +52,9 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
     await closeOthers(engine, ['controls', ...(isNarrow(engine.connections) ? [] : ready)]);
     const plan = await planFolders(engine);
     const hasFolders = plan.folders.length > 0;
-    if (hasFolders) await engine.checkers[Symbol.asyncDispose]();
+    // Where no UIDs are said nothing is read back beside the lanes, and they may have its connection as well.
+    const beside = engine.saysUids ? (['checker'] as const) : [];
+    if (hasFolders) await closeOthers(engine, ['controls', 'lanes', ...beside]);
     // One that was made since the list before may have been in the place of another one.
     const mayHaveMore = pass === 1 ? engine.listsAgain : plan.folders.some((each) => !engine.seen.has(each.sourcePath));
     const waited = hasFolders ? await copyRound(plan, engine) : 0;
