@@ -150,6 +150,59 @@ test(
   },
 );
 
+describe('in a mailbox whose name no column can hold', () => {
+  const HALF = '&3CY-';
+
+  /** The destination has it for what was sent. */
+  async function openHalf(mail: Record<string, readonly Letter[]>) {
+    const listed = /\(([^)]*)(?=\) \S+ "?&3CY-)/g;
+    const world = await openWorldOfTest({
+      mail,
+      change: (direction, part) =>
+        direction === 'to client' && part.includes(HALF)
+          ? Buffer.from(part.toString('latin1').replaceAll(listed, '($1 \\Sent'), 'latin1')
+          : part,
+    });
+    await using client = await world.destinationMail();
+    await client.create(HALF);
+    return world;
+  }
+
+  test('everything is taken back', async () => {
+    const world = await openHalf({ INBOX: some(0, 1), Sent: some(20, 3) });
+    const before = await everything(world);
+    await using _worker = await world.work();
+    const ordered = await world.order();
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', copied: 4 });
+    await using client = await world.destinationMail();
+    expect(await client.read(HALF)).toHaveLength(3);
+    await takenBack(world, ordered);
+    expect(await everything(world)).toEqual(before);
+    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: 4 });
+  });
+
+  test('what a worker stored too late is taken back by the next', async () => {
+    const world = await openHalf({ Sent: some(20, 3) });
+    const { database } = world.web;
+    await using client = await world.destinationMail();
+    await client.append(HALF, [letter(20), letter(99)]);
+    const uidValidity = /UIDVALIDITY (\d+)/.exec((await client.command(`STATUS ${HALF} (UIDVALIDITY)`)).join(' '))?.[1];
+    await using _worker = await world.work({
+      onStep: async (step) => {
+        if (step === 'listed')
+          await database.query(
+            `insert into ledger_disowned select transfer_id, destination_path, $1, 1 from ledger_mailboxes
+             where source_path = 'Sent' on conflict do nothing`,
+            [uidValidity],
+          );
+      },
+    });
+    const ordered = await world.order();
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 3, duplicated: 0 });
+    expect((await client.read(HALF)).map(({ uid }) => uid)).toEqual([2, 3, 4, 5]);
+  });
+});
+
 // Beside it the world's own mail server, by `npm run proofs`.
 for (const dovecots of [true, false])
   describe(`taking back, on Dovecot: ${dovecots}`, dovecots ? {} : { tags: 'proof' }, () => {

@@ -3,6 +3,7 @@ import { MailError, unlessRefused } from '../imap/mail-error.ts';
 import { pause, type Clock } from '../imap/wire.ts';
 import { closeOthers, type Engine } from './engine.ts';
 import { workOf } from './lanes.ts';
+import { storedPath } from './ledger-rows.ts';
 import type { LedgerMailbox, NewRow } from './ledger.ts';
 import type { Run, Session } from './run.ts';
 
@@ -108,7 +109,7 @@ async function failureOf(asked: Promise<unknown>): Promise<unknown> {
  * @returns whether there was something that had not been taken back yet
  */
 export async function takeBackDisowned(engine: Engine): Promise<boolean> {
-  const { lanes, run, takenBack } = engine;
+  const { lanes, run, takenBack, destinationPaths } = engine;
   const all = new Map(
     (await run.copy.ledger.disowned()).map((each) => [`${each.uidValidity} ${each.uid} ${each.destinationPath}`, each]),
   );
@@ -116,8 +117,9 @@ export async function takeBackDisowned(engine: Engine): Promise<boolean> {
   for (const key of all.keys()) takenBack.add(key);
   if (disowned.length === 0) return false;
   await closeOthers(engine, ['lanes']);
+  const named = new Map(destinationPaths.map((path) => [storedPath(path), path]));
   await lanes.work(
-    workOf([...Map.groupBy(disowned, ({ destinationPath }) => destinationPath)]),
+    workOf([...Map.groupBy(disowned, ({ destinationPath: path }) => named.get(path) ?? path)]),
     async ([path, all], { writer }) => {
       const selected = await unlessRefused(writer.select(path));
       const uids = all.flatMap(({ uid, uidValidity }) => (uidValidity === selected?.uidValidity ? [uid] : []));

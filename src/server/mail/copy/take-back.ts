@@ -4,6 +4,7 @@ import type { MailControl, MailReader, MailWriter, Opened } from '../imap/stream
 import { digestOf } from './digest.ts';
 import { destinationPlace, fetchReadable, openFaults, type Faults, type Place } from './breaks.ts';
 import { openLanes, Stopped, workOf } from './lanes.ts';
+import { mayBeOdd, storedPath } from './ledger-rows.ts';
 import { inParts } from './looking.ts';
 import type { Appended, TakeBackRecords } from './take-back-records.ts';
 
@@ -39,6 +40,8 @@ export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
     moved += 1;
   };
   const run = { ...openFaults(), looked };
+  const paths = await records.paths();
+  const names = await oddNames(paths, taking);
   {
     await using lanes = openLanes<Session>({
       size: 1,
@@ -52,7 +55,9 @@ export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
       ({ saysUids } = writer.traits);
     });
     if (!saysUids) return 'not one by one';
-    await lanes.work(workOf(await records.paths()), (path, session) => takeBackFrom(path, session, taking, run));
+    await lanes.work(workOf(paths), (path, session) =>
+      takeBackFrom({ path: names.get(path) ?? path, stored: path }, session, taking, run),
+    );
   }
   await removeFolders(taking);
   return 'done';
@@ -74,12 +79,22 @@ async function openSession(taking: TakingBack): Promise<Session> {
   }
 }
 
-async function takeBackFrom(path: string, session: Session, taking: TakingBack, run: Faults): Promise<void> {
+/** The names that the server has for those that no column holds. */
+async function oddNames(paths: readonly string[], { control }: TakingBack): Promise<ReadonlyMap<string, string>> {
+  if (!paths.some(mayBeOdd)) return new Map();
+  await using listing = await control();
+  return new Map((await listing.mailboxes()).map(({ path }) => [storedPath(path), path]));
+}
+
+/** A mailbox by its name and by the one that records have. */
+type Named = { readonly path: string; readonly stored: string };
+
+async function takeBackFrom({ path, stored }: Named, session: Session, taking: TakingBack, run: Faults): Promise<void> {
   const { reader } = session;
   const { records } = taking;
   let after = { mailboxId: 0, uid: 0 };
   for (;;) {
-    const page = await records.page(path, after, MESSAGES_AT_ONCE);
+    const page = await records.page(stored, after, MESSAGES_AT_ONCE);
     const last = page.at(-1);
     if (last === undefined) return;
     after = last;
