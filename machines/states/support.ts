@@ -82,14 +82,16 @@ const sending = wizard.createStateConfig({
           target: 'sent',
           actions: [
             { type: 'remember the letter', params: ({ context }) => ({ letter: supportRequestOf(context) }) },
-            'forget what was typed',
+            // Who writes once more does not type the rest again.
+            { type: 'type', params: { issue: '' } },
             { type: 'show the message', params: { message: { about: 'support sent' } } },
           ],
         },
         onError: [ifUnavailable, failed],
       },
     },
-    sent: { on: { 'support.again': 'editing' } },
+    // The message is of the letter before.
+    sent: { on: { 'support.again': '#support' } },
     unavailable: unavailableUntilAsked('posting'),
   },
 });

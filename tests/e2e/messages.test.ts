@@ -475,6 +475,10 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
         { email_address: SUBSCRIBER.email, issue: '123456' },
       ]);
       expect(await send.isDisabled()).toBe(true);
+      expect(await shown('status', 'Your message has been sent successfully.').count()).toBe(0);
+      // That the one before was sent says nothing of this one.
+      await issue.fill('And one more thing');
+      await page.getByText('You can send your message now.').waitFor();
     });
 
     test('the look-up says when an ID is malformed', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { NOTHING_TYPED } from '../../machines/wizard.context.ts';
 import type { Event } from '../../machines/wizard.types.ts';
 import { ID, LEGACY, SESSIONS } from '../support/moves.ts';
 import { arriveAt, codesBut, refusal } from '../support/wizard.ts';
@@ -125,9 +124,9 @@ describe('the letter to support', () => {
     expect(wizard.actor.getSnapshot().can(submit)).toBe(offered);
   });
 
-  test('a letter that was sent is said so for 5 s, is kept to be shown, and the next form is empty and without errors', async () => {
+  test('a letter that was sent is said so for 5 s, is kept to be shown, and the next form is without errors', async () => {
     const wizard = await formOpen({ 'write to support': ok }, ...filled, submit);
-    expect(wizard.context()).toMatchObject({ message: { about: 'support sent' }, typed: NOTHING_TYPED });
+    expect(wizard.context()).toMatchObject({ message: { about: 'support sent' }, typed: { issue: '' } });
     expect(wizard.isAt('support.sending.sent')).toBe(true);
     expect(wizard.context().letter).toEqual({
       emailAddress: LEGACY,
@@ -143,6 +142,16 @@ describe('the letter to support', () => {
     expect(wizard.context().message).toBeNull();
     await wizard.send({ type: 'support.again' });
     expect(wizard.isAt('support.sending.editing')).toBe(true);
+  });
+
+  test('who writes once more types neither addresses nor ID again, and is no longer told of the letter before', async () => {
+    const wizard = await formOpen({ 'write to support': ok }, ...filled, submit, { type: 'support.again' });
+    expect(wizard.context()).toMatchObject({
+      typed: { legacyEmail: LEGACY, contactEmail: 'sam@mail.example', supportId: ID, issue: '' },
+      message: null,
+    });
+    await wizard.send(issue('And one more thing'), submit);
+    expect(wizard.asked('write to support')).toHaveLength(2);
   });
 
   test('who comes from a transfer need not type its ID, and keeps one that was typed', async () => {

@@ -18,6 +18,11 @@ import { WizardPage } from './wizard-page.tsx';
 
 export function SupportPage() {
   const snapshot = useWizard((whole) => whole);
+  if (snapshot.matches({ support: { sending: 'sent' } })) return <Sent snapshot={snapshot} />;
+  return <Letter snapshot={snapshot} />;
+}
+
+function Letter({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const send = useSend();
   const { typed, message, settings } = snapshot.context;
   const { legacyName, legacyDomains } = settings;
@@ -27,7 +32,6 @@ export function SupportPage() {
   const needs = useId();
   const [wasTried, setTried] = useState(false);
   if (busy && !wasTried) setTried(true);
-  if (snapshot.matches({ support: { sending: 'sent' } })) return <Sent snapshot={snapshot} />;
   return (
     <WizardPage heading={words.heading} lead={words.lead(settings.supportPhone)} view="form">
       <Form onSubmit={() => send({ type: 'support.submit' })}>
