@@ -53,15 +53,22 @@ function refusal({ context }: { context: Context }): { message: Message } {
   return { message: { about: 'query', error: queryErrorOf(context.returned?.error ?? '') } };
 }
 
+/** The page from which each sign-in is begun. */
+const BEGUN_AT = {
+  transfer: '#destination',
+  status: '#home',
+  act: { target: '#status', actions: 'return to the transfer' },
+} as const;
+
 /**
  * The server that a sign-in led through is closed, or without its database (`decisions.md`, "The migration portal is
  * unavailable…"): the visitor begins the same sign-in anew.
  */
-function closed(role: 'transfer' | 'status' | 'act') {
+function closed(role: keyof typeof BEGUN_AT) {
   return wizard.createStateConfig({
     id: `unavailable-for-${role}`,
     ...(role === 'status' ? {} : { meta: { step: role === 'act' ? 4 : 2 } as const }),
-    ...unavailableUntilAsked(`#leaving-for-${role}`),
+    ...unavailableUntilAsked(`#leaving-for-${role}`, BEGUN_AT[role]),
   });
 }
 

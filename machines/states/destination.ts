@@ -46,7 +46,7 @@ const move = wizard.createStateConfig({
       on: closing,
       after: { 'redirect pause': { target: '#leaving-for-move', actions: 'choose the move' } },
     },
-    unavailable: unavailableUntilAsked('creatingAccount'),
+    unavailable: unavailableUntilAsked('creatingAccount', 'offered'),
   },
 });
 

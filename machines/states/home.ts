@@ -156,7 +156,7 @@ const credentials = wizard.createStateConfig({
         ],
       },
     },
-    unavailable: unavailableUntilAsked('asking'),
+    unavailable: unavailableUntilAsked('asking', 'editing'),
     welcomed: {
       id: 'home-welcomed',
       // The visitor is about to move on, so the header stays unchanged for this moment.

@@ -234,7 +234,7 @@ const credentials = wizard.createStateConfig({
         { target: '#leaving-for-transfer', actions: ['choose the typed provider', 'forget the typed password'] },
       ],
     },
-    unavailable: unavailableUntilAsked('asking'),
+    unavailable: unavailableUntilAsked('asking', 'editing'),
   },
 });
 

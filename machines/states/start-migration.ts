@@ -181,10 +181,10 @@ const submission = wizard.createStateConfig({
         ],
       },
     },
-    unavailable: unavailableUntilAsked([
-      { guard: 'it is the primary move', target: 'announcing' },
-      { target: 'loading' },
-    ]),
+    unavailable: unavailableUntilAsked(
+      [{ guard: 'it is the primary move', target: 'announcing' }, { target: 'loading' }],
+      'waiting',
+    ),
   },
 });
 

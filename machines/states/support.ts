@@ -92,7 +92,7 @@ const sending = wizard.createStateConfig({
     },
     // The message is of the letter before.
     sent: { on: { 'support.again': '#support' } },
-    unavailable: unavailableUntilAsked('posting'),
+    unavailable: unavailableUntilAsked('posting', 'editing'),
   },
 });
 

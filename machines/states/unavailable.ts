@@ -13,7 +13,10 @@ export function unavailable<const Next>(next: Next) {
   return { tags: 'unavailable', on: tryingAgain(next) } as const;
 }
 
-/** The same for calls that change something or lead on: these are repeated only by the visitor, who may have left. */
-export function unavailableUntilAsked<const Next>(next: Next) {
-  return { tags: 'unavailable', on: { 'call.retry': next } } as const;
+/**
+ * The same for calls that change something or lead on: these are repeated only by the visitor, who may have left. Back
+ * leads to the page that it stands in for.
+ */
+export function unavailableUntilAsked<const Next, const Page>(next: Next, page: Page) {
+  return { tags: 'unavailable', on: { 'call.retry': next, 'modal.close': page } } as const;
 }

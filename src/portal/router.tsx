@@ -93,7 +93,7 @@ function isSameView(query: Address['query'], searchStr: string): boolean {
   return next.toString() === shown.toString();
 }
 
-/** What closes a dialog, as its button does: one is open where the machine takes either. */
+/** What closes a dialog, as its button does, or what stands in for a page: there is one where the machine takes either. */
 const CLOSING = [{ type: 'modal.close' }, { type: 'home.stay' }] as const;
 
 /** Shows the next page by way of a fade. The router's own way leaves the rejection of a fade that is cut short unhandled. */

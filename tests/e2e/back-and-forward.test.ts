@@ -227,6 +227,22 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
     expect(await dialog.count()).toBe(0);
   });
 
+  test('Back from what stands in for a page that is unavailable leads to that page, and nothing is forgotten', async () => {
+    await arrive('/check-email-scopes', 'signedIn');
+    await press('Next')(page);
+    await standsAt(...DESTINATION);
+    const kept = await source();
+    wire.answer('/api/v2/san-bruno-create-account/', { status: 503, json: {} });
+    await press('Go to Yahoo Mail')(page);
+    await press('Continue')(page);
+    await standsAt(DESTINATION[0], "We'll be back soon");
+    await page.evaluate(() => history.back());
+    await standsAt(...DESTINATION);
+    expect(await source()).toBe(kept);
+    await page.goBack();
+    await standsAt('/check-email-scopes', 'We need both permissions');
+  });
+
   test('who skips to the content goes Back to the page before', async () => {
     await arrive('/');
     await follow('Contact support')(page);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../machines/wizard.types.ts';
-import { type SESSIONS as Sessions, LEGACY, SESSIONS } from '../support/moves.ts';
+import { ID, LEGACY, PASSWORD, SESSIONS, type SESSIONS as Sessions } from '../support/moves.ts';
 import { arriveAtStatus, NEEDS_CONSENT, open } from '../support/owner-acts.ts';
 import { arriveAt, refusal } from '../support/wizard.ts';
 
@@ -48,6 +48,42 @@ describe('without a line', () => {
     expect(wizard.asked(call)).toHaveLength(1);
     await wizard.send({ type: 'call.retry' });
     expect(wizard.asked(call)).toHaveLength(2);
+    // Back, which must not lead to the page before: Home would forget it all.
+    const { typed, notificationContact } = wizard.context();
+    await wizard.send({ type: 'modal.close' });
+    expect(wizard.has('unavailable')).toBe(false);
+    expect(wizard.address()).toBe(address);
+    expect(wizard.context()).toMatchObject({ typed, notificationContact });
+    expect(wizard.asked(call)).toHaveLength(2);
+  });
+
+  test.each([
+    [
+      'from the sign-in on Home',
+      '/',
+      'blank',
+      [{ type: 'start.press' }, { type: 'email.type', email: LEGACY }, { type: 'password.type', password: PASSWORD }],
+      'home.page.signingIn.credentials.editing',
+    ],
+    [
+      'from the sign-in at another provider',
+      '/destination-account?way=other',
+      'signedIn',
+      [
+        { type: 'email.type', email: 'sam@mail.example' },
+        { type: 'password.type', password: PASSWORD },
+      ],
+      'destination.options.other.credentials.editing',
+    ],
+  ] as const)('Back %s leads to the form, with what was typed', async (_, address, session, events, form) => {
+    const wizard = arriveAt(address, { 'ask for capabilities': refusal('UNAVAILABLE') }, SESSIONS[session]);
+    await wizard.send(...events);
+    await wizard.wait(1_000);
+    await wizard.send({ type: 'credentials.submit' });
+    expect(wizard.has('unavailable')).toBe(true);
+    await wizard.send({ type: 'modal.close' });
+    expect(wizard.isAt(form)).toBe(true);
+    expect(wizard.context().typed.password).toBe(PASSWORD);
   });
 
   test('the way to a provider stays in the portal, and goes on when it is asked to', async () => {
@@ -59,6 +95,9 @@ describe('without a line', () => {
     expect(wizard.left).toHaveLength(1);
     await wizard.send({ type: 'call.retry' });
     expect(wizard.left).toEqual(['/api/oauth/?provider=aol', '/api/oauth/?provider=aol']);
+    await wizard.send({ type: 'connection.lose' }, { type: 'modal.close' });
+    expect(wizard.isAt('destination.options.choosing')).toBe(true);
+    expect(wizard.context().source).toEqual(SESSIONS.signedIn.source);
   });
 
   test('the way to the list of transfers stays in the portal as well', async () => {
@@ -68,6 +107,8 @@ describe('without a line', () => {
     expect(wizard.has('unavailable')).toBe(true);
     await wizard.send({ type: 'call.retry' });
     expect(wizard.left).toHaveLength(2);
+    await wizard.send({ type: 'connection.lose' }, { type: 'modal.close' });
+    expect(wizard.isAt('home.page.resting')).toBe(true);
   });
 
   test('the way to a provider for a transfer that has been ordered does too, and leads back to its act', async () => {
@@ -77,6 +118,9 @@ describe('without a line', () => {
     await wizard.send({ type: 'call.retry' });
     expect(wizard.left).toEqual(['/api/oauth/?provider=google', '/api/oauth/?provider=google']);
     expect(wizard.context().awaitedConsent).toMatchObject({ purpose: 'mend' });
+    await wizard.send({ type: 'connection.lose' }, { type: 'modal.close' });
+    expect(wizard.address()).toBe(`/status?migration_id=${ID}`);
+    expect(wizard.context().awaitedConsent).toBeNull();
   });
 
   test.each(['/privacy-policy', '/terms-of-service'])('%s waits, and comes with the line', async (address) => {
