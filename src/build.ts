@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
 import { buildPortal, PortalUnbuilt } from './build-portal.ts';
 import { SettingsError } from './contract/settings.ts';
+import { loadEnvFile } from './read-settings.ts';
 
 /** `npm run build`: builds the portal for the settings that are there, for a start that may not write beside the program. */
 try {
-  if (existsSync('.env')) process.loadEnvFile('.env');
+  loadEnvFile();
   process.stdout.write(`The portal is in ${await buildPortal(process.env)}\n`);
 } catch (error) {
   if (!(error instanceof SettingsError || error instanceof PortalUnbuilt)) throw error;

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
 import { SettingsError } from './contract/settings.ts';
 import { isEmail } from './contract/email-address.ts';
-import { settingsFrom } from './read-settings.ts';
+import { loadEnvFile, settingsFrom } from './read-settings.ts';
 import { eraseFromServer } from './server/erase.ts';
 import { DataFolderError } from './server/store/data-folder.ts';
 import { DatabaseUnavailable, EmbeddedUnusable } from './server/store/database-faults.ts';
@@ -12,7 +11,7 @@ if (!isEmail(address))
   stop('Name the address whose data are to be erased. Example: npm run erase -- ann@sanbruno.example', 64);
 
 try {
-  if (existsSync('.env')) process.loadEnvFile('.env');
+  loadEnvFile();
   const count = await eraseFromServer(settingsFrom(process.env), address);
   process.stdout.write(`Erased. Transfers from, to or about this address: ${count}\n`);
 } catch (error) {

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildPortal, PortalUnbuilt } from './build-portal.ts';
 import { SettingsError, type Environment, type Settings } from './contract/settings.ts';
-import { settingsFrom, withSecretFiles } from './read-settings.ts';
+import { loadEnvFile, settingsFrom, withSecretFiles } from './read-settings.ts';
 import { runServer } from './server/main.ts';
 import { DataFolderError, holdDataFolder } from './server/store/data-folder.ts';
 import { DatabaseUnavailable, EmbeddedUnusable } from './server/store/database-faults.ts';
@@ -50,7 +49,7 @@ try {
 }
 
 async function start(): Promise<void> {
-  if (existsSync('.env')) process.loadEnvFile('.env');
+  loadEnvFile();
   const settings = settingsFrom(process.env);
   await using lifetime = new AsyncDisposableStack();
   const folder = lifetime.use(await holdDataFolder(settings.dataDir));

@@ -1,8 +1,24 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { type Environment, readSettings, type Settings, SettingsError } from './contract/settings.ts';
 import { FILE_SETTINGS } from './contract/settings/variables.ts';
 
 const LARGEST_OCTETS = 65_536;
+
+/**
+ * Adds the lines of `.env`, if there is one, to the environment; what is set there already stays.
+ * @throws {SettingsError}
+ */
+export function loadEnvFile(): void {
+  if (!existsSync('.env')) return;
+  try {
+    process.loadEnvFile('.env');
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    // Of a folder Node says that its contents should be a string.
+    const why = statSync('.env').isFile() ? `can't be read (${code}). Make it readable` : 'must be a file. Remove it';
+    throw new SettingsError([`.env ${why}, or set the variables themselves. Example: chmod 600 .env`]);
+  }
+}
 
 /**
  * The settings of an environment in which secrets may come from files: `SECRET_KEY_FILE` names the one that holds

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -115,6 +115,14 @@ test('a secret whose file can not be used is named, with what to do, and neither
     78,
     'SECRET_KEY must be 32 bytes in base64. Example: SECRET_KEY=$(openssl rand -base64 32)\n',
   ]);
+});
+
+test('an .env that is no file is named, with what to do', async () => {
+  await mkdir(join(folder, '.env'));
+  const { ended, output } = runProduct({}, folder);
+  expect(await ended).toBe(78);
+  expect(output()).toContain('.env must be a file.');
+  expect(output()).not.toContain('    at ');
 });
 
 test('a PostgreSQL that does not answer is named, and its password is not', async () => {
