@@ -233,6 +233,34 @@ describe('a transfer', { ...needs('dovecot'), timeout: 120_000 }, () => {
   });
 });
 
+test('a transfer that was queued twice goes on once after its pause, so that its tries last as long as any', async () => {
+  const quiet = `imap://127.0.0.1:${await freePort()}`;
+  const clock: Clock = {
+    ...MACHINE_CLOCK,
+    after: (milliseconds, run) =>
+      MACHINE_CLOCK.after([1000, 2000, 4000].includes(milliseconds) ? 0 : milliseconds, run),
+  };
+  await using world = await openWorld(FRESH, { LEGACY_IMAP_URL: quiet, YAHOO_IMAP_URL: quiet }, { clock });
+  const { id } = await world.transfers.start(order());
+  const jobs = async () =>
+    (
+      await world.database.query<{ state: string }>(
+        "select state from pgboss.job where name = 'transfers' and state in ('created', 'retry', 'active')",
+      )
+    ).map(({ state }) => state);
+  const rests = async (runs: number) => {
+    await expect
+      .poll(() => world.database.query('select idle_runs as runs from operations where waiting_reason is not null'))
+      .toEqual([{ runs }]);
+    await expect.poll(jobs).not.toContain('active');
+  };
+  await rests(1);
+  await world.database.query("update pgboss.job set start_after = now() + interval '1 hour' where state = 'created'");
+  await world.sendOn(id);
+  await rests(2);
+  expect(await jobs()).toEqual(['created']);
+});
+
 /** Passes everything on to another port. */
 async function bridge(port: number, to: number): Promise<AsyncDisposable> {
   const server = createTcpServer((socket) => {

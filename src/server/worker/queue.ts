@@ -93,6 +93,11 @@ export type JobQueue = AsyncDisposable & {
    */
   sendUnlessWaiting(transferId: string, afterSeconds: number): Promise<void>;
   /**
+   * Queues a transfer that has paused, behind waiting ones, with the same exception: of two jobs each would queue the
+   * next one, and together they would use up its tries in half the time.
+   */
+  sendAfterPause(transferId: string, afterSeconds: number): Promise<void>;
+  /**
    * Has the subscriber or support notified if the given transaction commits: of each kind of news, or each occurrence of
    * it, once per transfer.
    */
@@ -186,6 +191,17 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     if (afterSeconds === undefined) void (sql?.committed ?? Promise.resolve()).then(() => wake(queue));
   };
   const send: JobQueue['send'] = (transferId, options) => sendTo(TRANSFERS, transferId, options);
+  const sendOnce = async (transferId: string, afterSeconds: number, options: Pick<SendOptions, 'priority'> = {}) => {
+    const jobs = await boss.findJobs<TransferJob>(TRANSFERS, { key: transferId, queued: true });
+    const soon = Date.now() + afterSeconds * 1000 + SOON_MS;
+    if (jobs.some(({ startAfter }) => startAfter.getTime() <= soon)) return;
+    // One that waits for later is brought forward: a second one would go on beside it.
+    await boss.upsert(TRANSFERS, { transferId } satisfies TransferJob, {
+      singletonKey: transferId,
+      startAfter: Math.ceil(afterSeconds),
+      ...options,
+    });
+  };
   /** The operator is told when it begins to fail, or fails in another way than before. */
   const putOff = async (queue: string, { transferId, failures = 0, fault: before }: TransferJob, error: unknown) => {
     const fault = `${error instanceof Error ? error.name : typeof error} ${new JobFailed(error).code}`;
@@ -227,17 +243,8 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     send,
     sendTakeBack: (transferId, options) => sendTo(TAKE_BACKS, transferId, options),
     workOnTakeBacks: (run) => workOn(TAKE_BACKS, 1, run),
-    sendUnlessWaiting: async (transferId, afterSeconds) => {
-      const jobs = await boss.findJobs<TransferJob>(TRANSFERS, { key: transferId, queued: true });
-      const soon = Date.now() + afterSeconds * 1000 + SOON_MS;
-      if (jobs.some(({ startAfter }) => startAfter.getTime() <= soon)) return;
-      // One that waits for later is brought forward: a second one would go on beside it.
-      await boss.upsert(TRANSFERS, { transferId } satisfies TransferJob, {
-        singletonKey: transferId,
-        startAfter: Math.ceil(afterSeconds),
-        priority: HELD_PRIORITY,
-      });
-    },
+    sendUnlessWaiting: (transferId, afterSeconds) => sendOnce(transferId, afterSeconds, { priority: HELD_PRIORITY }),
+    sendAfterPause: (transferId, afterSeconds) => sendOnce(transferId, afterSeconds),
     announce: async (transferId, kind, { sql, occurrence } = {}) => {
       const job: NotificationJob = { transferId, kind, ...(occurrence === undefined ? {} : { occurrence }) };
       await boss.send(NOTIFICATIONS, job, { id: onceIdOf(job), ...within(sql) });

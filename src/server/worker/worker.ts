@@ -146,7 +146,7 @@ async function runTransfer(
     return;
   }
   if (rest !== null) {
-    await queue.send(id, { afterSeconds: rest });
+    await queue.sendAfterPause(id, rest);
     return;
   }
   const { destination } = credentials;
