@@ -158,6 +158,26 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     expect(await later(world, ordered, HOUR_MS)).not.toBe(run);
   });
 
+  test('is looked for again in an hour when its owner orders another transfer at that very moment', async () => {
+    const world = await open();
+    {
+      await using _worker = await world.work();
+      await begun(world);
+    }
+    world.web.advance(DAY_MS);
+    const { services } = world.web;
+    world.web.passwords.set('bea@mail.example', PASSWORD);
+    const start: typeof services.transfers.start = async (...order) => {
+      await world.order({ destination: { email: 'bea@mail.example' } });
+      return services.transfers.start(...order);
+    };
+    const now = services.now();
+    await startDailies({ ...services, transfers: { ...services.transfers, start } }, now);
+    expect(await runs(world)).toEqual([]);
+    const dailies = await world.web.database.query('select next_run as next from dailies');
+    expect(dailies).toEqual([{ next: new Date(now + HOUR_MS) }]);
+  });
+
   test('is looked for by a worker that begins after its time', async () => {
     const world = await open();
     {

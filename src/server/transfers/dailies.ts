@@ -247,7 +247,10 @@ async function startDaily(services: Starting, sourceEmail: string, now: number):
     if (on.length === 0) throw new SwitchedOff('It is not wanted any more.');
   };
   try {
-    await transfers.start({ ...order, operations: ['emailmigration'] }, { anew: true, like: id, admit });
+    const asked = { ...order, operations: ['emailmigration'] } as const;
+    const started = await transfers.start(asked, { anew: true, like: id, admit });
+    // Another transfer of the mailbox has begun since, and it is looked again in an hour.
+    if (started.kind === 'busy') return;
   } catch (error) {
     if (error instanceof SwitchedOff) return;
     throw error;
