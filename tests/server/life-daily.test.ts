@@ -16,6 +16,7 @@ import {
   whenEnded,
 } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
+import { needs } from '../support/needs.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
 import { fromBrowser } from '../support/web-world.ts';
 
@@ -359,30 +360,37 @@ describe('what still arrives', { timeout: 60_000 }, () => {
   );
 });
 
+/** Of a transfer to Gmail, by tokens. */
+async function openWithGoogle() {
+  const given: (readonly string[])[] = [];
+  const world = await open(30, {
+    providers: ['google'],
+    takesToken: (_email, token) => given.some((tokens) => tokens.includes(token)),
+  });
+  const { google } = world.web.providers;
+  if (google === undefined) throw new Error('Google was not started.');
+  given.push(google.accessTokens);
+  google.person.email = NEW_ANN;
+  const browser = new OauthBrowser(world.web);
+  const signIn = async () => {
+    const page = await browser.until('/api/oauth/?provider=google', isPage);
+    return page.searchParams.get('token_id') ?? '';
+  };
+  const order = async () => {
+    const tokenId = await signIn();
+    const destination = { provider: 'google', token_id: tokenId, password: undefined };
+    return world.order({ headers: browser.headers, destination });
+  };
+  return { world, google, signIn, order };
+}
+
 test(
   'the tokens of a daily stay as long as it is on, and are erased and revoked then',
   { timeout: 60_000 },
   async () => {
-    const given: (readonly string[])[] = [];
-    const world = await open(30, {
-      providers: ['google'],
-      takesToken: (_email, token) => given.some((tokens) => tokens.includes(token)),
-    });
-    const { google } = world.web.providers;
-    if (google === undefined) throw new Error('Google was not started.');
-    given.push(google.accessTokens);
-    google.person.email = NEW_ANN;
-    const browser = new OauthBrowser(world.web);
-    const signIn = async () => {
-      const page = await browser.until('/api/oauth/?provider=google', isPage);
-      return page.searchParams.get('token_id') ?? '';
-    };
+    const { world, google, signIn, order } = await openWithGoogle();
     const tokens = () => world.web.database.query('select 1 from oauth_tokens');
-    const first = await signIn();
-    const ordered = await world.order({
-      headers: browser.headers,
-      destination: { provider: 'google', token_id: first, password: undefined },
-    });
+    const ordered = await order();
     await using _worker = await world.work();
     await whenEnded(world, ordered);
     await expect.poll(tokens).toHaveLength(0);
@@ -400,5 +408,30 @@ test(
     expect((await call(world, 'daily-off', ordered)).status).toBe(200);
     expect(await tokens()).toHaveLength(0);
     expect(google.revocations).toHaveLength(revoked + 1);
+  },
+);
+
+test(
+  'a daily keeps its tokens when the transfer that it was ordered with has ended before it is on',
+  { ...needs('postgresql'), timeout: 60_000 },
+  async () => {
+    const { world, signIn, order } = await openWithGoogle();
+    const { database } = world.web;
+    const ordered = await order();
+    await using _worker = await world.work();
+    await whenEnded(world, ordered);
+    const tokens = () => database.query<{ held: boolean }>('select held from oauth_tokens');
+    await expect.poll(tokens).toEqual([]);
+    const destination_account = { token_id: await signIn() };
+    const asked = await database.transaction(async (sql) => {
+      await sql.query('lock table dailies in exclusive mode');
+      const answer = call(world, 'again', ordered, { ...GIVEN, destination_account });
+      const ended = 'select 1 from transfers where id <> $1 and finished is not null';
+      await expect.poll(() => sql.query(ended, [ordered.id]), { timeout: 15_000 }).toHaveLength(1);
+      return { answer };
+    });
+    expect((await asked.answer).status).toBe(200);
+    expect(await tokens()).toEqual([{ held: true }]);
+    expect(await dailyOf(world, ordered)).toMatchObject({ next: expect.any(String) });
   },
 );

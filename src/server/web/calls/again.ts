@@ -1,6 +1,7 @@
 import { again } from '../../../contract/calls/again.ts';
 import { orderAgain } from '../../transfers/again.ts';
 import { dailyOf, dailyUntil, switchDailyOn } from '../../transfers/dailies.ts';
+import type { TransferOrder } from '../../transfers/orders.ts';
 import { takingBack } from '../../transfers/taking-back.ts';
 import { transferById } from '../../transfers/transfer.ts';
 import { limitOrder } from '../order-limits.ts';
@@ -31,7 +32,7 @@ type Again = Pick<
 export const answerAgain = route(again, 'calls by a client', async ({ body }, services: Again, visit) => {
   const { job_id: id, source_account: source, destination_account: destination } = body;
   await requireManager(services, visit, id);
-  const { database, transfers, tokens, limits } = services;
+  const { database, tokens } = services;
   const transfer = await transferById(database, id);
   if (transfer?.destinationProvider === 'file_export')
     throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'These are files. Please start a new download for what is new.');
@@ -48,16 +49,13 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
   const order = orderAgain(transfer, source.password, secret);
   const { sourceEmail: mailbox } = transfer;
   const asked = { mailbox, contact: order.notificationContact, client: visit.client };
-  const started = await transfers.start(order, {
-    anew: true,
-    admit: (sql) => limitOrder(limits.within(sql), asked),
+  // From now on: a transfer that ends at once would erase them before the daily is on.
+  const held = until !== null && secret.kind === 'token' ? secret.tokenId : null;
+  if (held !== null) await tokens.hold(held, services.now(), database);
+  const started = await startAnew(order, asked, services).catch(async (error: unknown) => {
+    if (held !== null) await tokens.unhold(held, database);
+    throw error;
   });
-  if (started.kind === 'busy')
-    throw new Refusal(
-      409,
-      'MIGRATION_IN_PROGRESS',
-      'A transfer of this account is already running. Your mail is safe. Please wait until it is done.',
-    );
   const takesToken = await putRightBy(order, started.id, services);
   if (until !== null) {
     const secrets = { source: { kind: 'password', password: source.password }, destination: secret } as const;
@@ -75,6 +73,21 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
   });
   return { jobid: started.id };
 });
+
+/** @throws {Refusal} */
+async function startAnew(
+  order: TransferOrder,
+  asked: Parameters<typeof limitOrder>[1],
+  { transfers, limits }: Pick<Again, 'transfers' | 'limits'>,
+) {
+  const started = await transfers.start(order, { anew: true, admit: (sql) => limitOrder(limits.within(sql), asked) });
+  if (started.kind === 'started') return started;
+  throw new Refusal(
+    409,
+    'MIGRATION_IN_PROGRESS',
+    'A transfer of this account is already running. Your mail is safe. Please wait until it is done.',
+  );
+}
 
 /** When daily transfers would end. @throws {Refusal} 409 if they can't be switched on */
 async function untilOf(
