@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { Settings } from '../contract/settings.ts';
+import { type Settings, SettingsError } from '../contract/settings.ts';
+import { type ExportStore, FileGoneError, StoreError } from './export/storage/export-store.ts';
 import { openExportStore } from './export/storage/open-export-store.ts';
 import { openLog } from './log.ts';
 import { openOauthClients } from './oauth/client.ts';
@@ -7,7 +8,7 @@ import { openTokens } from './oauth/tokens.ts';
 import { holdDataFolder } from './store/data-folder.ts';
 import { openDatabase, overwriteDeleted } from './store/database.ts';
 import { openSealingBeside } from './sealing.ts';
-import { eraseSubscriber } from './transfers/retention.ts';
+import { eraseSubscriber, filesOf } from './transfers/retention.ts';
 
 const NO_FOLDER = {
   secretKey: () => Promise.reject(new Error('Settings with DATABASE_URL have a SECRET_KEY.')),
@@ -17,7 +18,7 @@ const NO_FOLDER = {
  * Erases a subscriber from the database that the settings name. The embedded one belongs to one process, so the product
  * must be stopped for it, and its files are written anew; with a PostgreSQL it may run.
  * @throws {DataFolderError}
- * @throws {SettingsError} when the key is not the one of this database
+ * @throws {SettingsError} when the key is not the one of this database, or its files are kept elsewhere
  */
 export async function eraseFromServer(settings: Settings, subscriber: string): Promise<number> {
   await using opened = new AsyncDisposableStack();
@@ -28,12 +29,32 @@ export async function eraseFromServer(settings: Settings, subscriber: string): P
   const database = opened.use(await openDatabase(address, log));
   const { vault, safe } = await openSealingBeside({ settings, database, folder });
   const now = Date.now;
+  const exports = openExportStore(settings);
+  await requireFiles(exports, await filesOf(database, subscriber));
   const tokens = openTokens({ oauthClients: openOauthClients({ settings, now }), database, safe, log, now });
   // Awaited here, before what it works on is closed.
-  const count = await eraseSubscriber(
-    { database, safe, vault, log, tokens, exports: openExportStore(settings) },
-    subscriber,
-  );
+  const count = await eraseSubscriber({ database, safe, vault, log, tokens, exports }, subscriber);
   await overwriteDeleted(database);
   return count;
+}
+
+/** Otherwise they would stay where they are, and nobody would know whose they were. @throws {SettingsError} */
+async function requireFiles(
+  exports: ExportStore,
+  files: readonly { readonly exportName: string; readonly name: string }[],
+): Promise<void> {
+  for (const { exportName, name } of files) {
+    try {
+      const octets = await exports.read(exportName, name, { start: 0, end: 0 }, new AbortController().signal);
+      await octets.cancel();
+    } catch (error) {
+      if (!(error instanceof FileGoneError || error instanceof StoreError)) throw error;
+      throw new SettingsError(
+        [
+          `EXPORTS_URL is not where the product keeps files of this subscriber, or can't be read, and nothing was erased. Give the product's own; if that has lost them, it forgets them when their EXPORT_DAYS are over. Example: EXPORTS_URL=/srv/exports`,
+        ],
+        { cause: error },
+      );
+    }
+  }
 }

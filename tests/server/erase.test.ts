@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readSettings, SettingsError } from '../../src/contract/settings.ts';
+import { eraseFromServer } from '../../src/server/erase.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../src/server/store/database.ts';
 import { eraseSubscriber } from '../../src/server/transfers/retention.ts';
 import { needs } from '../support/needs.ts';
@@ -130,6 +132,41 @@ test('the tokens of a transfer under way, which are of an address elsewhere, are
   expect(await world.database.query('select 1 from oauth_tokens')).toEqual([]);
   expect(google.revocations.map((each) => each.get('token_type_hint'))).toEqual(['refresh_token']);
 });
+
+test(
+  'a subscriber whose files are kept elsewhere is not erased, until EXPORTS_URL says where',
+  { ...needs('postgresql'), timeout: 60_000 },
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'erase-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const url = await createEmptyDatabase();
+    const key = randomBytes(32);
+    await fill({ url }, key);
+    await using database = await openDatabase({ url });
+    const name = 'a'.repeat(32);
+    await database.query(
+      `with made as (insert into exports (transfer_id, name, finished, expires)
+       select id, $2, now(), now() + interval '1 day' from transfers where source_email = $1 returning id)
+     insert into export_files (export_id, part, name, size, sha256) select id, 1, 'mail.zip', 4, '' from made`,
+      [ANN, name],
+    );
+    const file = join(folder, 'there', name, 'mail.zip');
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, 'mail');
+    const at = (place: string) =>
+      readSettings({
+        DATABASE_URL: url,
+        SECRET_KEY: key.toString('base64'),
+        EXPORTS_URL: join(folder, place),
+        SANDBOX: 'on',
+        LOG_LEVEL: 'silent',
+      });
+    await expect(eraseFromServer(at('elsewhere'), ANN)).rejects.toThrow(SettingsError);
+    expect(await database.query('select 1 from transfers where source_email = $1', [ANN])).toHaveLength(1);
+    expect(await eraseFromServer(at('there'), ANN)).toBe(1);
+    await expect(readFile(file)).rejects.toThrow('ENOENT');
+  },
+);
 
 describe('the command that erases a subscriber leaves nothing of them in any table', () => {
   describe('of PostgreSQL (needs postgresql)', needs('postgresql'), () => {

@@ -47,6 +47,9 @@ export async function eraseEnded(database: Database, retentionDays: number, now:
   });
 }
 
+/** SQL for the transfers from and to an address, $1. An export may name anybody's. */
+const ABOUT = `(source_email = $1 or (destination_email = $1 and destination_provider <> 'file_export'))`;
+
 type Erasing = {
   readonly database: Database;
   readonly safe: Safe;
@@ -70,7 +73,7 @@ export async function eraseSubscriber(services: Erasing, address: string): Promi
   const email = address.toLowerCase();
   const transfers = await database.query<{ id: string }>(
     `update transfers set epoch = epoch + 1, finished = coalesce(finished, now())
-     where source_email = $1 or (destination_email = $1 and destination_provider <> 'file_export') returning id`,
+     where ${ABOUT} returning id`,
     [email],
   );
   for (const { id } of transfers) {
@@ -98,6 +101,15 @@ export async function eraseSubscriber(services: Erasing, address: string): Promi
   await eraseQueued(database, idsOf(transfers));
   openSecurityLog(services)('subscriber erased', { mailbox: email });
   return transfers.length;
+}
+
+/** The files that {@link eraseSubscriber} would remove. */
+export function filesOf(sql: Sql, address: string): Promise<{ exportName: string; name: string }[]> {
+  return sql.query(
+    `select exports.name as "exportName", export_files.name from export_files join exports on exports.id = export_id
+       join transfers on transfers.id = transfer_id where ${ABOUT} and deleted is null`,
+    [address.toLowerCase()],
+  );
 }
 
 /** Erases the address from other people's transfers, which may name it as notification contact or as that of an export. */
