@@ -111,7 +111,7 @@ async function leftNothing(isNow: (place: Place) => Promise<boolean>): Promise<v
     log: openLog('silent'),
     safe: await safeFor(settings, openVault(Buffer.alloc(32, 7))),
     queue: { announce: async () => {} },
-    tokens: { forget: async () => {} },
+    tokens: { expire: async () => {}, forget: async () => {} },
     verifiers: { purge: async () => {} },
     now: () => Date.now() + SWEPT_AFTER_MS,
   };

@@ -89,7 +89,12 @@ describe(
       await stands.promise;
       const { database } = world;
       const safe = await safeFor(FRESH, openVault(Buffer.alloc(32, 7)));
-      const services = { database, safe, queue: { announce: async () => {} }, tokens: { forget: async () => {} } };
+      const services = {
+        database,
+        safe,
+        queue: { announce: async () => {} },
+        tokens: { expire: async () => {}, forget: async () => {} },
+      };
       await stopTransfer(services, id, async () => {});
       thaw.resolve();
       await whenAllEnded(world);

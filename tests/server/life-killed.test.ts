@@ -51,7 +51,7 @@ test(
       database: world.database,
       safe,
       queue: { announce: async () => {} },
-      tokens: { forget: async () => {} },
+      tokens: { expire: async () => {}, forget: async () => {} },
     };
     expect(await stopTransfer(services, id, async () => {})).toBe(true);
 

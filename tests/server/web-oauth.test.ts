@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { OauthProvider } from '../../src/contract/provider.ts';
 import { ConsentError, openTokens, TokenUnavailable } from '../../src/server/oauth/tokens.ts';
+import { takeEndedTransfer } from '../../src/server/transfers/lease.ts';
+import { stopTransfer } from '../../src/server/transfers/stopping.ts';
+import { endTakeBack, orderTakeBack } from '../../src/server/transfers/taking-back.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
 import { openWeb } from '../../src/server/web/services.ts';
 import { isPage, isReturn, OauthBrowser } from '../support/oauth-browser.ts';
@@ -554,6 +557,38 @@ describe('tokens', () => {
     expect(await world.services.tokens.of(unused)).toBeNull();
     expect(await world.services.tokens.of(kept)).toEqual({ email: ANN, provider: 'yahoo' });
     expect(await world.database.query('select 1 from oauth_tokens where id = $1', [unused])).toEqual([]);
+  });
+
+  test('of what was stopped or taken back are erased, though the process that ended it has died before', async () => {
+    const { database, safe, queue } = world;
+    const { transfers, tokens } = world.services;
+    const ending = {
+      database,
+      safe,
+      queue,
+      tokens: { ...tokens, forget: () => Promise.reject(new Error('It is dead.')) },
+    };
+    const tokenId = await tokensOf('google');
+    await tokens.keep(tokenId);
+    const { id } = await transfers.start({
+      source: { email: 'amy@sanbruno.example', password: 'not asked for', provider: 'sanbruno' },
+      destination: { email: ANN, provider: 'google', tokenId },
+      operations: ['emailmigration'],
+      inQa: false,
+    });
+    await expect(stopTransfer(ending, id, async () => {})).rejects.toThrow('It is dead.');
+    await tokens.purge();
+    expect(await tokens.of(tokenId)).toBeNull();
+
+    const again = await tokensOf('google');
+    await tokens.keep(again);
+    await orderTakeBack(ending, id, { kind: 'token', tokenId: again });
+    // Its worker's lease, if it had one, is over.
+    const taken = await takeEndedTransfer(database, id, 0);
+    if (taken === null || !('lease' in taken)) throw new Error('It is not to be taken back.');
+    await expect(endTakeBack(ending, taken.lease, null)).rejects.toThrow('It is dead.');
+    await tokens.purge();
+    expect(await tokens.of(again)).toBeNull();
   });
 
   test('that the person withdrew need a new consent', async () => {

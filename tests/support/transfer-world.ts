@@ -64,6 +64,7 @@ export async function openWorld(
     tokens: {
       accessToken: async (id) => id,
       keep: async () => {},
+      expire: async () => {},
       forget: async (id) => {
         forgotten.push(id);
       },

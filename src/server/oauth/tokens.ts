@@ -52,6 +52,11 @@ export type Tokens = {
   /** Erases the tokens unless they are held, and has the provider revoke them if it can. */
   forget(tokenId: string): Promise<void>;
   /**
+   * Within the caller's transaction, which ends what uses them: if the process dies before it can {@link forget} them, the
+   * next purge erases them, unless they are held.
+   */
+  expire(tokenId: string, sql: Sql): Promise<void>;
+  /**
    * Protects tokens from {@link forget} until then (milliseconds since the epoch) or until {@link unhold}; both within
    * the caller's transaction, so that nothing is held that nobody will let go of.
    */
@@ -287,6 +292,10 @@ export function openTokens(services: Services): KeptTokens {
     forget: (id) => erase(id, false),
     release: (id) => erase(id, true),
     revoke,
+
+    expire: async (id, sql) => {
+      await sql.query('update oauth_tokens set expires = $2 where id = $1 and not held', [id, now()]);
+    },
 
     hold: async (id, until, sql) => {
       await sql.query('update oauth_tokens set held = true, expires = greatest(expires, $2::float8) where id = $1', [

@@ -13,7 +13,7 @@ export type Stopping = {
   readonly database: Database;
   readonly safe: Safe;
   readonly queue: { announce(transferId: string, kind: 'stopped', options: { sql: Sql }): Promise<void> };
-  readonly tokens: { forget(tokenId: string): Promise<void> };
+  readonly tokens: { expire(tokenId: string, sql: Sql): Promise<void>; forget(tokenId: string): Promise<void> };
 };
 
 /**
@@ -100,6 +100,7 @@ export async function endStopped(
       [id, lease === null],
     );
     await sql.query('delete from credentials where transfer_id = $1', [id]);
+    if (destination?.kind === 'token') await tokens.expire(destination.tokenId, sql);
     // A run that nobody ordered ends with its daily: its owner knows.
     if (!run.by_itself) await queue.announce(id, 'stopped', { sql });
     return true;

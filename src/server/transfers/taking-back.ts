@@ -46,7 +46,7 @@ export async function beginTakeBack(sql: Sql, transferId: string): Promise<numbe
 }
 
 type Ending = Omit<Ordering, 'queue'> & {
-  readonly tokens: { forget(tokenId: string): Promise<void> };
+  readonly tokens: { expire(tokenId: string, sql: Sql): Promise<void>; forget(tokenId: string): Promise<void> };
   readonly queue: {
     announce(
       transferId: string,
@@ -79,6 +79,7 @@ export async function endTakeBack(
     );
     await queue.announce(transferId, 'taken back', { sql, occurrence: String(ended?.asked.getTime() ?? 0) });
     await sql.query('delete from credentials where transfer_id = $1', [transferId]);
+    if (secret?.kind === 'token') await tokens.expire(secret.tokenId, sql);
     await destroyCredential(safe, transferId, 'destination');
   });
   if (secret?.kind === 'token') await tokens.forget(secret.tokenId);

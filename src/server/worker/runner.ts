@@ -29,7 +29,7 @@ export type RunnerServices = {
   readonly safe: Safe;
   readonly settings: Settings;
   readonly log: Log;
-  readonly tokens: Pick<Tokens, 'accessToken' | 'forget' | 'keep' | 'hold' | 'unhold'>;
+  readonly tokens: Pick<Tokens, 'accessToken' | 'expire' | 'forget' | 'keep' | 'hold' | 'unhold'>;
   readonly discover: Discover;
   /** Used for hosts that a visitor named. */
   readonly resolver: Resolver;
