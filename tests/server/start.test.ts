@@ -201,6 +201,8 @@ test('a port that is taken is named, with another to try', async () => {
     const { code, said } = await refused({ PORT: String(port), LOG_LEVEL: 'silent' });
     expect(code).toBe(78);
     expect(said).toContain(`PORT ${port} is already in use.`);
+    // It would be the sandbox's, if the product has the port.
+    expect(said).not.toContain(`PORT=${port + 1}`);
     expect(said).not.toContain('    at ');
   } finally {
     other.close();

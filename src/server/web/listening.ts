@@ -19,7 +19,7 @@ export async function listen(server: Server, host: string, port: number, setting
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')
       throw new AddressInUseError(
-        `${setting} ${port} is already in use. Stop what uses it, or name another. Example: ${setting}=${port + 1}`,
+        `${setting} ${port} is already in use. Stop what uses it, or name another. Example: ${setting}=${elsewhere(port)}`,
         {
           cause: error,
         },
@@ -33,6 +33,11 @@ export async function listen(server: Server, host: string, port: number, setting
   } finally {
     server.off('error', reject);
   }
+}
+
+/** Where another process of this program has the port, its sandbox has the next one. */
+function elsewhere(port: number): number {
+  return port < 60_000 ? port + 10 : port - 10;
 }
 
 export async function closeServer(server: Server): Promise<void> {
