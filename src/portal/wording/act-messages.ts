@@ -30,7 +30,10 @@ export function actRefusedWords(about: ActRefused, code: CallFailureCode): Words
     case 'forwarding refused':
       return code === 'INVALID_CREDENTIALS'
         ? ['Incorrect password', 'Forwarding is still on. Please check the password and try again.']
-        : ['Forwarding may still be on', 'Your mail is safe. Please try again in a few minutes.'];
+        : [
+            'Forwarding may still be on',
+            'Your mail is safe. Please try again in a few minutes. If it happens again, contact support.',
+          ];
   }
 }
 
