@@ -8,6 +8,7 @@ import { fromBrowser, fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } f
 const ANN = `ann@${LEGACY_DOMAIN}`;
 const BOB = `bob@${LEGACY_DOMAIN}`;
 const PASSWORD = 'correct horse';
+const DAY_MS = 24 * 3_600_000;
 const [HERE, THERE, ELSEWHERE] = ['a'.repeat(64), 'b'.repeat(64), 'c'.repeat(64)];
 
 let world: WebWorld;
@@ -51,6 +52,22 @@ async function seesAll(id: string, headers: Record<string, string>): Promise<boo
   expect(status).toBe(200);
   return (body as TransferStatus).limited === undefined;
 }
+
+test('a sign-in that was noted while the clock was ahead is over once that is put right', async () => {
+  const id = await transfer();
+  world.advance(30 * DAY_MS);
+  const token = await signIn(HERE);
+  const seen = async () => [
+    await isGood(token),
+    await seesAll(id, bearer(token)),
+    await seesAll(id, fromBrowser(HERE)),
+  ];
+  expect(await seen()).toEqual([true, true, true]);
+  world.advance(-30 * DAY_MS);
+  expect(await seen()).toEqual([false, false, false]);
+  expect((await signOut(bearer(token), { everywhere: true })).status).toBe(401);
+  expect((await world.get('/api/v2/sign-ins/', bearer(token))).status).toBe(401);
+});
 
 describe('signing out', () => {
   test('ends the bearer and what the cookie of that browser opens, and nobody else’s', async () => {

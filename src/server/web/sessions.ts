@@ -42,8 +42,14 @@ export type Sessions = {
   purge(): Promise<void>;
 };
 
+/**
+ * SQL for whether a session has not ended. One that would last much longer was noted by a clock that was ahead.
+ * @param now the placeholder of the time
+ */
+const lasts = (now: string) => `expires > ${now} and expires <= ${now}::float8 + ${2 * SESSION_MS}`;
+
 /** The mailboxes that the caller is signed in to. */
-const SHOWN = 'select mailbox from sessions where expires > $3 and (token = $1::text or browser = $2::text)';
+const SHOWN = `select mailbox from sessions where ${lasts('$3')} and (token = $1::text or browser = $2::text)`;
 
 export function openSessions({
   database,
@@ -64,7 +70,7 @@ export function openSessions({
   /** Whether there is a matching session; if so, records that it was used. */
   async function isThere(condition: string, ...values: readonly string[]): Promise<boolean> {
     const rows = await database.query<{ token: string; used: number | null }>(
-      `select token, used from sessions where ${condition} and expires > $1`,
+      `select token, used from sessions where ${condition} and ${lasts('$1')}`,
       [now(), ...values],
     );
     const stale = rows.filter(({ used }) => (used ?? 0) + USED_WITHIN_MS <= now());
@@ -108,7 +114,7 @@ export function openSessions({
     others: async (asker) => {
       const rows = await database.query<{ expires: number; used: number | null; own: boolean }>(
         `select expires, used, coalesce(token = $1::text or browser = $2::text, false) as own from sessions
-         where expires > $3 and mailbox in (${SHOWN}) order by own desc, coalesce(used, expires - ${SESSION_MS}) desc limit ${LISTED}`,
+         where ${lasts('$3')} and mailbox in (${SHOWN}) order by own desc, coalesce(used, expires - ${SESSION_MS}) desc limit ${LISTED}`,
         shownBy(asker),
       );
       if (rows.length === 0) return null;
@@ -124,7 +130,7 @@ export function openSessions({
       return rows.length === 0 ? null : rows.flatMap(({ consent_browser: browser }) => browser ?? []);
     },
     purge: async () => {
-      await database.query('delete from sessions where expires <= $1', [now()]);
+      await database.query(`delete from sessions where not (${lasts('$1')})`, [now()]);
     },
   };
 }
