@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { askAgain, putRight, restingOperations } from '../../src/server/transfers/attention.ts';
-import type { Secret } from '../../src/server/transfers/credentials.ts';
+import { openCredentials, type Secret } from '../../src/server/transfers/credentials.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import {
   ANN,
@@ -253,6 +253,61 @@ describe('a transfer towards a provider that takes the consent no more', { timeo
     expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 5 });
   });
 });
+
+/** Makes the second of two calls, from beginning to end, when the first has only just looked whether it may. */
+function meanwhile({ web: { database } }: LifeWorld, looked: string, second: () => Promise<unknown>): void {
+  const query = database.query.bind(database);
+  let isFirst = true;
+  const overtaken: typeof database.query = async (text, parameters) => {
+    const rows = await query(text, parameters);
+    if (!isFirst || !text.includes(looked)) return rows as never;
+    isFirst = false;
+    await second();
+    return rows as never;
+  };
+  Object.assign(database, { query: overtaken });
+}
+
+test.each([
+  ['resume', 'attention_side as side', 409],
+  ['take-back', 'as running', 200],
+] as const)(
+  'of two sign-ins for one %s the one that is not used is kept no longer than any other',
+  { timeout: 60_000 },
+  async (name, looked, status) => {
+    const world = await openWorldOfTest({ providers: ['google'], takesToken: () => true });
+    const { google } = world.web.providers;
+    if (google === undefined) throw new Error('Google was not started.');
+    google.person.email = NEW_ANN;
+    const browser = new OauthBrowser(world.web);
+    const token = await signIn(browser);
+    const ordered = await world.order({
+      headers: browser.headers,
+      destination: { provider: 'google', token_id: token, password: undefined },
+    });
+    const { database } = world.web;
+    if (name === 'take-back') await call(world, 'cancel', ordered);
+    else
+      await database.query(
+        `update operations set status = 'authentication_error', attention_side = 'destination',
+           attention_reason = 'consent', attention_since = now()`,
+      );
+    const [used, unused] = [await signIn(browser), await signIn(browser)];
+    const kept = () =>
+      database.query<{ id: string }>(`select id from oauth_tokens where expires > $1`, [
+        world.web.services.now() + DAY_MS,
+      ]);
+    meanwhile(world, looked, async () =>
+      expect((await call(world, name, ordered, { token_id: used })).status).toBe(200),
+    );
+    expect((await call(world, name, ordered, { token_id: unused })).status).toBe(status);
+    expect(await kept()).toEqual([{ id: used }]);
+    expect(await openCredentials(database, world.web.safe, ordered.id, 'destination')).toEqual({
+      kind: 'token',
+      tokenId: used,
+    });
+  },
+);
 
 describe('a transfer whose new mailbox', { timeout: 90_000 }, () => {
   test('is full goes on where it stopped once there is room, with nothing twice', needs('dovecot'), async () => {

@@ -20,19 +20,26 @@ export async function takingBack(sql: Sql, transferId: string): Promise<boolean 
   return row?.ended === true ? row.running : null;
 }
 
-/** Queues the take-back of what an ended transfer has copied. */
-export function orderTakeBack({ database, safe, queue }: Ordering, transferId: string, secret: Secret): Promise<void> {
+/** Queues the take-back of what an ended transfer has copied. @returns `false` if it is under way already */
+export function orderTakeBack(
+  { database, safe, queue }: Ordering,
+  transferId: string,
+  secret: Secret,
+): Promise<boolean> {
   return database.transaction(async (sql) => {
     await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
-    await sql.query(
+    const ordered = await sql.query(
       `insert into take_backs (transfer_id) values ($1)
-       on conflict (transfer_id) do update set asked = now(), finished = null, idle_runs = 0, remark = null`,
+       on conflict (transfer_id) do update set asked = now(), finished = null, idle_runs = 0, remark = null
+         where take_backs.finished is not null returning 1`,
       [transferId],
     );
+    if (ordered.length === 0) return false;
     await sql.query("delete from credentials where transfer_id = $1 and role = 'destination'", [transferId]);
     const sealed = await sealCredential(safe, transferId, 'destination', secret);
     await insertCredentials(sql, transferId, 'destination', sealed);
     await queue.sendTakeBack(transferId, { sql });
+    return true;
   });
 }
 

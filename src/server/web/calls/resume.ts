@@ -48,8 +48,8 @@ type GoingOn = Pick<Web, 'database' | 'safe' | 'queue' | 'tokens'>;
 async function goOn(id: string, side: Role, secret: Secret | null, services: GoingOn): Promise<boolean> {
   const { database, safe, tokens } = services;
   const before = await credentialsIfAny(database, safe, id, side);
-  if (secret?.kind === 'token') await tokens.keep(secret.tokenId);
   if (!(await putRight(services, id, side, secret))) return false;
+  if (secret?.kind === 'token') await tokens.keep(secret.tokenId);
   if (before?.kind === 'token' && secret !== null && !(secret.kind === 'token' && secret.tokenId === before.tokenId))
     await tokens.forget(before.tokenId);
   return true;
@@ -69,8 +69,8 @@ export async function putRightBy(
   if (sides.has('source')) await goOn(id, 'source', { kind: 'password', password: source.password }, services);
   if (!sides.has('destination')) return false;
   const given: Secret | null = password === undefined ? null : { kind: 'password', password };
-  await goOn(id, 'destination', tokenId === undefined ? given : { kind: 'token', tokenId }, services);
-  return tokenId !== undefined;
+  const goesOn = await goOn(id, 'destination', tokenId === undefined ? given : { kind: 'token', tokenId }, services);
+  return goesOn && tokenId !== undefined;
 }
 
 type Given = { readonly password?: string | undefined; readonly token_id?: string | undefined };

@@ -37,11 +37,12 @@ export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body
   if (isRunning) return { ok: true as const };
   const secret = await provenSecret(transfer, 'destination', body, services, visit);
   if (secret === null) throw notGiven('destination');
-  if (secret.kind === 'token') await tokens.keep(secret.tokenId);
   // Otherwise tomorrow's run would copy it all again.
   await switchDailyOff(services, id, null);
   await stopDailyRun(services, id, (milliseconds) => wait(milliseconds));
-  await orderTakeBack(services, id, secret);
+  // Unless another tab was faster.
+  if (!(await orderTakeBack(services, id, secret))) return { ok: true as const };
+  if (secret.kind === 'token') await tokens.keep(secret.tokenId);
   services.securityLog('take-back ordered', { client: visit.client, transferId: id });
   return { ok: true as const };
 });
