@@ -388,6 +388,24 @@ describe('taking back', { timeout: 60_000 }, () => {
     expect(copied.present).toBeUndefined();
   });
 
+  test('leaves nothing said of what stays, after a transfer whose owner had let two weeks pass', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
+    await using _worker = await world.work();
+    const ordered = await world.order();
+    await whenEnded(world, ordered);
+    // As a worker ends one that has waited for so long.
+    await world.web.database.query("update operations set status = 'authentication_error', failure = $1", [
+      SENTENCES.unanswered,
+    ]);
+    await takenBack(world, ordered);
+    const { emailmigration: mail } = await statusOf(world, ordered);
+    expect(mail).toMatchObject({ taken_back: 5, failure: expect.stringContaining('two weeks') });
+    expect(mail?.failure).not.toContain('stays');
+    const { text } = await world.web.get(receiptAddress(ordered.id, 'html'), ordered.headers);
+    expect(text).toContain('Of these, taken back');
+    expect(text).not.toContain('stays');
+  });
+
   test('is told by a later transfer that brought nothing, until what was taken back is copied again', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
     await using _worker = await world.work();
