@@ -300,6 +300,13 @@ function contactsIn(path: string): PSTContact[] {
   return found;
 }
 
+/** The library's number for this set of names. */
+const PSETID_ADDRESS = 2;
+
+/** PidLidBirthdayLocal or PidLidWeddingAnniversaryLocal. */
+const localDay = (contact: PSTContact | undefined, name: number) =>
+  contact?.['getDateItem'](contact['pstFile'].getNameToIdMapItem(name, PSETID_ADDRESS))?.toISOString();
+
 describe('a contact', () => {
   test('has its names, addresses, phones, company, birthday, notes and photo', async () => {
     const [contact] = contactsIn(await written([item()], [CONTACTS]));
@@ -326,6 +333,7 @@ describe('a contact', () => {
       ],
       workAddress: [contact?.workAddressStreet, contact?.workAddressCity, contact?.workAddressCountry],
       birthday: contact?.birthday?.toISOString(),
+      birthdayLocal: localDay(contact, 0x80de),
       notes: contact?.body,
       photo: contact === undefined ? '' : sha256(contentOf(contact.getAttachment(0))),
     }).toEqual({
@@ -344,7 +352,8 @@ describe('a contact', () => {
       company: ['ACME 会社', 'R&D', 'Engineer'],
       homeAddress: ['1 Main St', 'San Bruno', 'CA', '94066'],
       workAddress: ['Floor 2\r\nRing 5', 'Köln', 'Germany'],
-      birthday: '1950-03-04T00:00:00.000Z',
+      birthday: '1950-03-04T11:59:00.000Z',
+      birthdayLocal: '1950-03-04T00:00:00.000Z',
       notes: 'Met at the lake.\r\nLikes fish.',
       photo: sha256(wanted.photo?.bytes ?? Buffer.alloc(0)),
     });
@@ -393,12 +402,14 @@ describe('a contact', () => {
     const [contact] = contactsIn(await written([item(person)], [CONTACTS]));
     expect({
       anniversary: contact?.anniversary?.toISOString(),
+      anniversaryLocal: localDay(contact, 0x80df),
       messenger: contact?.instantMessagingAddress,
       profession: contact?.profession,
       spouse: contact?.spouseName,
       assistant: contact?.assistant,
     }).toMatchObject({
-      anniversary: '1975-06-07T00:00:00.000Z',
+      anniversary: '1975-06-07T11:59:00.000Z',
+      anniversaryLocal: '1975-06-07T00:00:00.000Z',
       messenger: 'skype: zoe.m',
       profession: 'Electrician',
       spouse: 'Max Müller',

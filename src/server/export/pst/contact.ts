@@ -88,7 +88,7 @@ export function contactProperties(contact: PstContact): Property[] {
     ...named('phoneticGiven', phonetic.given),
     ...named('phoneticFamily', phonetic.family),
     ...given(PROFESSION, contact.role),
-    ...day(BIRTHDAY, 'Birthday', contact.birthday, rest),
+    ...day(BIRTHDAY, 'birthdayLocal', { label: 'Birthday', value: contact.birthday }, rest),
     ...days(contact.dates, rest),
     ...messengers(contact.messengers, rest),
     ...relations(contact.relations, rest),
@@ -263,12 +263,17 @@ const GENDERS = new Map([
 
 const lineOf = ({ label, value }: Labelled<string>) => `${label || 'other'}: ${value}`;
 
-/** Midnight in UTC. Without a year it is 1604, as in Outlook and in phones' address books. */
-function day(id: number, label: string, value: string, rest: string[]): Property[] {
+/** The minute before noon in UTC, which is the same day in America and Europe (MS-OXOCNTC §2.2.1.5.1). */
+const BEFORE_NOON = (12 * 60 - 1) * 60_000;
+
+/**
+ * A day, and its midnight without any time zone. Without a year it is 1604, as in Outlook and in phones' address books.
+ */
+function day(id: number, local: NamedProperty, { label, value }: Labelled<string>, rest: string[]): Property[] {
   if (value === '') return [];
   const [, year, month = '', date = ''] = /^(?:(\d{4})|-)-(\d{2})-(\d{2})$/.exec(value) ?? [];
   const at = Date.parse(`${year ?? '1604'}-${month}-${date}T00:00:00Z`);
-  if (!Number.isNaN(at)) return [time(id, at)];
+  if (!Number.isNaN(at)) return [time(id, at + BEFORE_NOON), time(idOf(local), at)];
   rest.push(lineOf({ label, value }));
   return [];
 }
@@ -276,7 +281,7 @@ function day(id: number, label: string, value: string, rest: string[]): Property
 function days(all: PstContact['dates'], rest: string[]): Property[] {
   const first = all.find(({ label }) => label.toLowerCase() === 'anniversary');
   rest.push(...all.filter((each) => each !== first).map(lineOf));
-  return first === undefined ? [] : day(ANNIVERSARY, first.label, first.value, rest);
+  return first === undefined ? [] : day(ANNIVERSARY, 'anniversaryLocal', first, rest);
 }
 
 function messengers([first, ...others]: PstContact['messengers'], rest: string[]): Property[] {

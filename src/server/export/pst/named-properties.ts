@@ -30,6 +30,8 @@ const NAMES = {
   workCountry: { set: ADDRESS, name: 0x8049 },
   workPostOfficeBox: { set: ADDRESS, name: 0x804a },
   messenger: { set: ADDRESS, name: 0x8062 },
+  birthdayLocal: { set: ADDRESS, name: 0x80de },
+  anniversaryLocal: { set: ADDRESS, name: 0x80df },
   email1DisplayName: { set: ADDRESS, name: 0x8080 },
   email1AddressType: { set: ADDRESS, name: 0x8082 },
   email1Address: { set: ADDRESS, name: 0x8083 },
