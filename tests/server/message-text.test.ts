@@ -106,6 +106,13 @@ describe('What a person reads of a message', () => {
     expect(attachedTo(plain('At the beach'))).toEqual(['beach.jpg', 'bill.pdf']);
   });
 
+  test('shows the only text that there is, though it has the name of a file', async () => {
+    const named = file('text/plain; name="letter.txt"', 'Content-Disposition: inline');
+    expect(read([...HEAD, ...named])).toMatchObject({ text: 'octets', attached: [] });
+    const attachment = file('text/plain', 'Content-Disposition: attachment; filename=letter.txt');
+    expect(read([...HEAD, ...attachment])).toMatchObject({ text: '', attached: ['letter.txt'] });
+  });
+
   test('reads what is encoded, in the charset that it has', async () => {
     expect(coded('base64', 'utf-8', Buffer.from('Grüße 🍎').toString('base64')).text).toBe('Grüße 🍎');
     expect(coded('quoted-printable', 'iso-8859-1', 'Gr=FC=DFe').text).toBe('Grüße');

@@ -209,6 +209,11 @@ describe('an odd message', () => {
     expect(second?.attachments).toEqual([sha256(Buffer.from(content))]);
   });
 
+  test('of one text that has the name of a file shows it', async () => {
+    const path = await written([rawItem(0, mail('Content-Type: text/plain; name="letter.txt"', '', 'Hello'))]);
+    expect(readByExtractor(path).get('Inbox')).toMatchObject([{ body: 'Hello', attachments: [] }]);
+  });
+
   test('hides only pictures that its HTML can show', async () => {
     const path = await written([rawItem(0, related('text/html')), rawItem(0, related('text/plain'))]);
     const hidden = messagesIn(path).map((message) =>

@@ -19,6 +19,13 @@ export function nameOf({ disposition, content }: Part): string {
     .slice(0, 250);
 }
 
+/** Whether a part is text to be read, not a file; a message's only part is text whatever its name. */
+export function isText(part: Part): boolean {
+  const { type, disposition, within } = part;
+  const isKnown = type === 'text/plain' || type === 'text/html';
+  return isKnown && disposition.value !== 'attachment' && (within.length === 0 || nameOf(part) === '');
+}
+
 /** Whether a part is a picture that HTML beside it can show, not a file of its own. */
 export function isInline({ type, disposition, fields, within }: Part): boolean {
   const isNamed = fieldOf(fields, 'content-id') !== '' || fieldOf(fields, 'content-location') !== '';

@@ -1,5 +1,5 @@
 import { addresses, fieldOf, readable, type Address, type HeaderField } from './header-fields.ts';
-import { isInline, MailParser, nameOf, type MailHandler, type Part } from './mail-parser.ts';
+import { isInline, isText, MailParser, nameOf, type MailHandler, type Part } from './mail-parser.ts';
 import { textDecoder } from './text-decoder.ts';
 import type { Sink } from './transfer-decoders.ts';
 
@@ -56,9 +56,8 @@ class Reading implements MailHandler {
   }
 
   part(part: Part): Sink | undefined {
-    const { type, disposition, content, within } = part;
-    const isText = type === 'text/plain' || type === 'text/html';
-    if (!isText || disposition.value === 'attachment' || nameOf(part) !== '') {
+    const { type, content, within } = part;
+    if (!isText(part)) {
       // Without HTML, as phones send pictures, nothing shows it.
       const isShown = isInline(part) && this.#pieces.some(({ kind }) => kind === 'html');
       if (!isShown) this.#attach(nameOf(part) || type);

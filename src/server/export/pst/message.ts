@@ -6,7 +6,7 @@ import {
   type Address,
   type HeaderField,
 } from '../mime/header-fields.ts';
-import { isInline, nameOf, type MailHandler, type Part } from '../mime/mail-parser.ts';
+import { isInline, isText, nameOf, type MailHandler, type Part } from '../mime/mail-parser.ts';
 import { textDecoder } from '../mime/text-decoder.ts';
 import type { Sink } from '../mime/transfer-decoders.ts';
 import { entryList, oneOff, person, searchKey } from './address-entry.ts';
@@ -91,9 +91,8 @@ export class MessageWriter implements MailHandler {
    * plain text after plain text, which is how mailing lists add signatures.
    */
   #bodyFor(part: Part): 'plain' | 'html' | undefined {
-    const { type, disposition, within } = part;
-    if (disposition.value === 'attachment' || (type !== 'text/plain' && type !== 'text/html') || nameOf(part) !== '')
-      return undefined;
+    const { type, within } = part;
+    if (!isText(part)) return undefined;
     const isChoice = within.includes('multipart/alternative');
     if (type === 'text/plain') return this.#html === undefined ? 'plain' : undefined;
     return this.#html === undefined && (this.#plain === undefined || isChoice || this.#plain.size === 0)
