@@ -3,10 +3,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate as later } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
-import { connect, MAIL_TIMES } from '../../src/server/mail/imap/connection.ts';
-import { ANSWER_WITHIN_MS, openControl, SETTLED_WITHIN_MS } from '../../src/server/mail/imap/control.ts';
+import { MAIL_TIMES } from '../../src/server/mail/imap/connection.ts';
+import { ANSWER_WITHIN_MS, openControl } from '../../src/server/mail/imap/control.ts';
 import { checkSignIn } from '../../src/server/mail/imap/sign-in.ts';
-import { listMailboxes } from '../../src/server/mail/imap/imap-mailbox.ts';
+import { SETTLED_WITHIN } from '../../src/server/mail/imap/wire/session.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { countDeaths, noteShortage } from '../../src/server/transfers/deaths.ts';
 import { watchMemory } from '../../src/server/worker/memory-watch.ts';
@@ -49,12 +49,12 @@ function listFor(socket: Socket): void {
 test('a server that lists mailboxes without end is given up before it has taken the memory', async () => {
   using server = await endlessServer();
   const place = { host: '127.0.0.1', port: server.port, security: 'open', named: 'by operator' } as const;
-  const client = await connect(
+  await using control = await openControl(
     { email: 'ann@mail.example', place, credentials: { kind: 'password', password: 'any' } },
     { trusted: ['127.0.0.1'], times: MAIL_TIMES },
   );
   const before = process.memoryUsage().rss;
-  await expect(listMailboxes(client)).rejects.toMatchObject({ name: 'MailError', fault: 'refused' });
+  await expect(control.mailboxes()).rejects.toMatchObject({ name: 'MailError', fault: 'refused' });
   expect((process.memoryUsage().rss - before) / MEGABYTE).toBeLessThan(400);
 });
 
@@ -192,7 +192,7 @@ test('a server that owes an answer is left soon after the work is called off, an
     asked.catch((error: unknown) => error),
   );
   stop.abort();
-  vi.advanceTimersByTime(SETTLED_WITHIN_MS);
+  vi.advanceTimersByTime(SETTLED_WITHIN);
   expect(await first).toMatchObject({ name: 'MailError' });
   vi.advanceTimersByTime(ANSWER_WITHIN_MS);
   expect(await second).toMatchObject({ name: 'MailError' });

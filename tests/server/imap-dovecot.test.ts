@@ -360,14 +360,10 @@ describe('The transport with a real Dovecot', { ...needs('dovecot'), timeout: 60
       uidNext: 4,
       exists: 3,
     });
-    expect([...(await statusesBy(dovecot, user))]).toEqual([
-      ['INBOX', undefined],
-      ['Letters', undefined],
-    ]);
-    expect([...(await statusesBy(bare, user, { withStatus: true }))]).toEqual([
-      ['INBOX', undefined],
-      ['Letters', undefined],
-    ]);
+    for (const said of [await statusesBy(dovecot, user), await statusesBy(bare, user, { withStatus: true })]) {
+      expect(new Set(said.keys())).toEqual(new Set(['INBOX', 'Letters']));
+      expect([...said.values()]).toEqual([undefined, undefined]);
+    }
   });
 
   test('STATUS, SEARCH and the headers say what is there', async () => {

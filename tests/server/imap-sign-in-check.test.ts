@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import type { MailAccount, MailPlace } from '../../src/server/mail/imap/connection.ts';
+import { openControl } from '../../src/server/mail/imap/control.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { checkSignIn } from '../../src/server/mail/imap/sign-in.ts';
 import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
@@ -51,10 +52,11 @@ async function serverWith({ capabilities, security = 'open', says = () => undefi
   return { lines, account, [Symbol.dispose]: () => void server.close() };
 }
 
-/** As a transfer signs in. */
+/** As a transfer signs in, for messages and for the list of mailboxes. */
 async function session(account: MailAccount): Promise<string> {
   try {
     await using _connection = await openSession(account, { dial: openDial({ trusted: [] }), clock: MACHINE_CLOCK });
+    await using _control = await openControl(account, { trusted: [] });
     return 'ok';
   } catch (error) {
     return error instanceof MailError ? error.fault : String(error);

@@ -5,7 +5,6 @@ import type { Mailbox } from '../../src/server/mail/imap/mailbox.ts';
 const box = (path: string, specialUse?: string, delimiter = '/'): Mailbox => ({
   path,
   delimiter,
-  subscribed: true,
   ...(specialUse === undefined ? {} : { specialUse }),
 });
 const slash = { prefix: '', delimiter: '/' };

@@ -27,7 +27,7 @@ function making(answer: (path: string) => Promise<boolean>) {
     },
   } as unknown as MailWriter;
   const mapped = ['a', 'b', 'c', 'd'].map((path) => ({
-    source: { path, delimiter: '/', subscribed: true },
+    source: { path, delimiter: '/' },
     destination: path,
     create: path !== 'a',
     plainer: `plain ${path}`,

@@ -11,7 +11,7 @@ const BAD = { status: 'BAD', code: undefined, args: '', text: '' } as const;
 
 type Waiting = { readonly tag: string; readonly lines: string[]; settle(status: string | Error): void };
 
-/** What imapflow does for the engine in production, over a simulated connection. */
+/** What the product's own control does, with a goodbye that takes no time. */
 export async function openControl(stream: Duplex, process: SimulatedProcess): Promise<MailControl> {
   let rest = '';
   let waiting: Waiting | null = null;
@@ -39,7 +39,7 @@ export async function openControl(stream: Duplex, process: SimulatedProcess): Pr
     }
   });
   let before: Promise<unknown> = Promise.resolve();
-  /** One after the other, as imapflow does. */
+  /** One after the other. */
   const ask = (command: string): Promise<string[]> => {
     const asking = before.then(() => askNow(command));
     before = asking.catch(() => {});
@@ -88,7 +88,6 @@ export async function openControl(stream: Duplex, process: SimulatedProcess): Pr
           return {
             path: pathOf(path),
             delimiter: textOf(delimiter),
-            subscribed: attributes.includes('\\Subscribed'),
             ...(specialUse === undefined ? {} : { specialUse }),
             ...(status === undefined ? {} : { status }),
           };

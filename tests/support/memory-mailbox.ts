@@ -92,7 +92,7 @@ export function memoryAccount(
   const source: CopySource = {
     control: async () => ({
       namespace: { prefix: '', delimiter: '/' },
-      mailboxes: async () => mailboxes.map(({ path, delimiter = '/' }) => ({ path, delimiter, subscribed: true })),
+      mailboxes: async () => mailboxes.map(({ path, delimiter = '/' }) => ({ path, delimiter })),
       create: () => Promise.reject(new Error('An export creates no mailbox.')),
       remove: () => Promise.reject(new Error('An export removes no mailbox.')),
       [Symbol.asyncDispose]: async () => {},

@@ -137,7 +137,7 @@ async function allOf(listed: readonly Mailbox[], statuses: Statuses, engine: Eng
   );
   if (isNarrow(engine.connections)) await lanes[Symbol.asyncDispose]();
   const delimiter = listed.find((mailbox) => mailbox.delimiter !== '')?.delimiter ?? '';
-  return [...listed, ...unlisted.map((path) => ({ path, delimiter, subscribed: true }))];
+  return [...listed, ...unlisted.map((path) => ({ path, delimiter }))];
 }
 
 /** Mailboxes that the source has and does not list. One that it lists under another name is not among them. */

@@ -1,15 +1,11 @@
-import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
-import { ImapFlow } from 'imapflow';
 import { readHost } from '../../../contract/mail-host.ts';
 import { type Provider } from '../../../contract/provider.ts';
 import { isOauthProvider } from '../../../contract/provider-name.ts';
 import type { Settings } from '../../../contract/settings.ts';
 import { HostError, isTrusted, resolvePublicHost, type Target, towards } from '../../network/public-address.ts';
 import type { Resolver } from '../../network/resolver.ts';
-import { expectNoNamespace, limitOctets, outliveErrors, takeTurns } from './imapflow-bounds.ts';
-import { MailError, mailErrorOf } from './mail-error.ts';
-import { tlsTowards, type UncheckedCertificates } from './tls.ts';
+import { MailError } from './mail-error.ts';
 
 const IMAPS_PORT = 993;
 const IMAP_PORT = 143;
@@ -23,13 +19,6 @@ export type MailTimes = {
   readonly silence: number;
 };
 export const MAIL_TIMES: MailTimes = { connect: 20_000, greeting: 15_000, silence: 180_000 };
-
-/** In octets. No message comes by these connections; a line is what RFC 7162 §4 thinks of. */
-const LINE_SIZE_LIMIT = 8 * 1024;
-const LITERAL_SIZE_LIMIT = 64 * 1024;
-const ANSWER_SIZE_LIMIT = 256 * 1024;
-/** All that a server may say until somebody is signed in. */
-const SIGN_IN_OCTETS = 256 * 1024;
 
 /**
  * Where a mailbox is reached. `tls` from the first byte; `starttls` before anything else is said; `open` TLS if the
@@ -111,99 +100,6 @@ function visitorsPlace(text: string, settings: PlaceSettings): MailPlace {
   const trust = trustIn(read.name, port, settings);
   const isByTls = port === IMAPS_PORT || (port !== IMAP_PORT && !isTrusted(read.name, port, settings.trustedMailHosts));
   return { host: read.name, port, named: 'by visitor', ...trust, security: isByTls ? 'tls' : trust.security };
-}
-
-export type ConnectOptions = {
-  readonly trusted: readonly string[];
-  /** Asked for hosts that a visitor named; without it the system's name servers are. */
-  readonly resolver?: Resolver;
-  readonly times?: MailTimes;
-  /** Gives up the attempt; a connection that stands is not touched by it. */
-  readonly signal?: AbortSignal;
-  /** Told when a trusted host is spoken to over TLS with a certificate that nobody could check. */
-  readonly onUncheckedCertificate?: UncheckedCertificates;
-};
-
-/**
- * A signed-in connection. A refused access token is renewed once.
- * @throws {MailError}
- */
-export async function connect(account: MailAccount, options: ConnectOptions): Promise<ImapFlow> {
-  const { credentials } = account;
-  if (credentials.kind === 'password') return signIn(account, { pass: credentials.password }, options);
-  try {
-    return await signIn(account, { accessToken: await credentials.accessToken() }, options);
-  } catch (error) {
-    if (!(error instanceof MailError) || error.fault !== 'credentials') throw error;
-    return signIn(account, { accessToken: await credentials.accessToken({ renew: true }) }, options);
-  }
-}
-
-async function signIn(
-  { email, place }: MailAccount,
-  secret: { pass: string } | { accessToken: string },
-  { trusted, resolver, times = MAIL_TIMES, signal, onUncheckedCertificate }: ConnectOptions,
-): Promise<ImapFlow> {
-  signal?.throwIfAborted();
-  const { target, servername } = await targetOf(place, trusted, resolver);
-  const client = new ImapFlow({
-    host: target.host,
-    ...(isIP(servername) === 0 ? { servername } : {}),
-    port: place.port,
-    secure: place.security === 'tls',
-    ...(place.security === 'starttls' ? { doSTARTTLS: true } : {}),
-    auth: { user: email, ...secret },
-    clientInfo: { name: 'email-data-transfer' },
-    // It hands these on to the connection, with or without TLS.
-    tls: { ...tlsTowards(place), ...target },
-    connectionTimeout: times.connect,
-    greetingTimeout: times.greeting,
-    socketTimeout: times.silence,
-    maxLiteralSize: LITERAL_SIZE_LIMIT,
-    maxResponseSize: ANSWER_SIZE_LIMIT,
-    maxLineLength: LINE_SIZE_LIMIT,
-    disableAutoIdle: true,
-    // A round trip each, for conversations that are too short to gain by them.
-    disableAutoEnable: true,
-    disableCompression: true,
-    maxLockHoldTime: false,
-    logger: false,
-  });
-  takeTurns(client);
-  outliveErrors(client);
-  expectNoNamespace(client);
-  // What ends a standing connection also rejects the command under way; without a listener it would end the process.
-  let ended: unknown;
-  client.on('error', (error: unknown) => {
-    ended ??= error;
-  });
-  const deadline = setTimeout(
-    () => {
-      ended ??= new MailError('slow', 'The mail server took too long for the sign-in.');
-      client.close();
-    },
-    times.connect + times.greeting + times.silence,
-  );
-  const giveUp = () => client.close();
-  signal?.addEventListener('abort', giveUp, { once: true });
-  try {
-    using _limit = limitOctets(client, SIGN_IN_OCTETS, () => {
-      ended ??= new MailError('lost', 'The mail server says things without end.');
-    });
-    await client.connect();
-    // The greeting was PREAUTH: no password was tried, and nobody would know whose mailbox this is.
-    if (client.greeting === undefined) throw new MailError('refused', 'The mail server asks for no sign-in.');
-    if (client.tls !== false && client.tls?.authorized === false) onUncheckedCertificate?.(place);
-    return client;
-  } catch (error) {
-    client.close();
-    signal?.throwIfAborted();
-    // What ended the connection says more than the command that was cut off by it.
-    throw mailErrorOf(ended ?? error);
-  } finally {
-    clearTimeout(deadline);
-    signal?.removeEventListener('abort', giveUp);
-  }
 }
 
 /**

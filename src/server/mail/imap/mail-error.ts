@@ -120,16 +120,11 @@ const UNREACHABLE = [
   'ENETDOWN',
   'EADDRNOTAVAIL',
   'EACCES',
-  'ClosedAfterConnectText',
-  'ClosedAfterConnectTLS',
 ];
-const SLOW = ['CONNECT_TIMEOUT', 'GREETING_TIMEOUT', 'UPGRADE_TIMEOUT', 'ETIMEOUT', 'ETIMEDOUT'];
-const LOST = ['NoConnection', 'EConnectionClosed', 'StateLogout', 'ECONNRESET', 'EPIPE', 'ECONNABORTED'];
-const BY_ERROR_CODE = faults({ unreachable: UNREACHABLE, slow: SLOW, lost: LOST, busy: ['ETHROTTLE'] });
+const LOST = ['EConnectionClosed', 'ECONNRESET', 'EPIPE', 'ECONNABORTED'];
+const BY_ERROR_CODE = faults({ unreachable: UNREACHABLE, slow: ['ETIMEDOUT'], lost: LOST });
 const CERTIFICATE =
-  /^(?:CERT_|ERR_TLS_|ERR_SSL_|EPROTO$|STARTTLS_INJECTION$|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|UNABLE_TO_)/;
-/** Answers that could not be parsed. */
-const GARBLED = /^(?:InvalidResponse$|UnexpectedTag$|ParserError)|TooLarge$/;
+  /^(?:CERT_|ERR_TLS_|ERR_SSL_|EPROTO$|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|UNABLE_TO_)/;
 const BY_RESPONSE_CODE = faults({
   busy: ['UNAVAILABLE', 'INUSE', 'LIMIT', 'THROTTLED', 'SERVERBUG'],
   full: ['OVERQUOTA'],
@@ -142,7 +137,7 @@ const FULL_TEXT =
   /over ?quota|quota (?:limit|(?:has been )?exceeded)|exceed(?:s|ed|ing)? (?:your |the )?(?:mail )?quota|storage limit|mailbox is full/i;
 /** A server that asks for more, perhaps for more than there is time, is asked again after this; in milliseconds. */
 const LONGEST_PAUSE = 24 * 3_600_000;
-const BACKOFF = /backoff time[:=\s]+(\d{1,9})\s*milliseconds/i;
+const BACKOFF = /backoff time[:=\s]+(\d+)\s*milliseconds/i;
 
 /** Of a server's words no more is read. */
 const TEXT_LENGTH = 500;
@@ -153,29 +148,24 @@ function faults(codes: Partial<Record<MailFault, readonly string[]>>): ReadonlyM
   );
 }
 
-/** What imapflow and Node put on the errors of a connection; the texts are a server's own. */
+/** What Node puts on the errors of a connection, and `errorOf` on a server's answers; the text is a server's own. */
 type RawClues = {
   code?: unknown;
   authenticationFailed?: unknown;
-  tlsFailed?: unknown;
   serverResponseCode?: unknown;
   responseStatus?: unknown;
   responseText?: unknown;
-  response?: unknown;
-  reason?: unknown;
-  throttleReset?: unknown;
-  throttleWaited?: unknown;
 };
 
 type Clues = {
   readonly raw: RawClues;
-  /** Node's or imapflow's; empty if there is none. */
+  /** Node's; empty if there is none. */
   readonly code: string;
   readonly responseCode: string | undefined;
   readonly text: string;
 };
 
-/** Reads the codes of an imapflow or socket error, its text only where a server gave no code. Other errors are thrown on. */
+/** Reads the codes of an answer or a socket error, its text only where a server gave no code. Other errors are thrown on. */
 export function mailErrorOf(error: unknown): MailError {
   if (error instanceof MailError) return error;
   if (!(error instanceof Error)) throw error;
@@ -193,31 +183,28 @@ export function mailErrorOf(error: unknown): MailError {
 
 function cluesIn(error: Error): Clues {
   const raw = error as Error & RawClues;
-  const responseCode = typeof raw.serverResponseCode === 'string' ? raw.serverResponseCode : codeOf(raw.response);
+  const responseCode = typeof raw.serverResponseCode === 'string' ? raw.serverResponseCode : undefined;
   return {
     raw,
     code: typeof raw.code === 'string' ? raw.code : '',
     responseCode: responseCode?.toUpperCase(),
-    text: [raw.responseText, raw.reason]
-      .filter((part) => typeof part === 'string')
-      .map((part) => part.slice(0, TEXT_LENGTH))
-      .join(' '),
+    text: typeof raw.responseText === 'string' ? raw.responseText.slice(0, TEXT_LENGTH) : '',
   };
 }
 
 /** No connection, or none any more. A server that has too many may say so before it hangs up. */
-function faultOfConnection({ raw, code, text }: Clues): MailFault | undefined {
+function faultOfConnection({ code, text }: Clues): MailFault | undefined {
   const fault = BY_ERROR_CODE.get(code);
   if ((fault === 'unreachable' || fault === 'lost') && BUSY_TEXT.test(text)) return 'busy';
-  return fault ?? (raw.tlsFailed === true || CERTIFICATE.test(code) ? 'certificate' : undefined);
+  return fault ?? (CERTIFICATE.test(code) ? 'certificate' : undefined);
 }
 
-function faultOfAnswer({ raw, code, responseCode, text }: Clues): MailFault | undefined {
+function faultOfAnswer({ raw, responseCode, text }: Clues): MailFault | undefined {
   const known = BY_RESPONSE_CODE.get(responseCode) ?? faultInWords(responseCode, text);
   if (known !== undefined) return known;
   if (raw.authenticationFailed === true) return 'credentials';
-  if (raw.responseStatus === 'NO' || raw.responseStatus === 'BAD' || responseCode !== undefined) return 'refused';
-  return GARBLED.test(code) ? 'lost' : undefined;
+  const isRefused = raw.responseStatus === 'NO' || raw.responseStatus === 'BAD' || responseCode !== undefined;
+  return isRefused ? 'refused' : undefined;
 }
 
 /** ALERT only asks that the words be shown: it says nothing of what is wrong. */
@@ -237,18 +224,7 @@ export function lostBy(error: unknown): MailError {
   return new MailError('lost', `The connection to the mail server ended (${code ?? 'no code'}).`, { cause: error });
 }
 
-function pauseOf({ raw, text }: Clues): number | undefined {
-  if (typeof raw.throttleReset === 'number') {
-    const waited = typeof raw.throttleWaited === 'number' ? raw.throttleWaited : 0;
-    return Math.min(LONGEST_PAUSE, Math.max(0, raw.throttleReset - waited));
-  }
+function pauseOf({ text }: Clues): number | undefined {
   const hint = BACKOFF.exec(text)?.[1];
   return hint === undefined ? undefined : Math.min(LONGEST_PAUSE, Number(hint));
-}
-
-/** The response code in a tagged answer as imapflow parsed it: `[CODE …]` is its first attribute. */
-function codeOf(response: unknown): string | undefined {
-  const { attributes } = (response ?? {}) as { attributes?: { section?: { value?: unknown }[] }[] };
-  const value = attributes?.[0]?.section?.[0]?.value;
-  return typeof value === 'string' ? value : undefined;
 }

@@ -8,7 +8,6 @@ export type Mailbox = {
   readonly path: string;
   readonly delimiter: string;
   readonly specialUse?: string;
-  readonly subscribed: boolean;
   /** Where it was asked for, and the server says it together with the listing. */
   readonly status?: MailboxStatus;
 };

@@ -9,7 +9,7 @@ export type Octets = AsyncIterable<Uint8Array>;
 /** The personal namespace (RFC 2342) and hierarchy delimiter of an account. */
 export type Namespace = { readonly prefix: string; readonly delimiter: string };
 
-/** What is asked of an account besides its messages: over imapflow in production. @throws {MailError} everywhere */
+/** What is asked of an account besides its messages. @throws {MailError} everywhere */
 export type MailControl = AsyncDisposable & {
   readonly namespace: Namespace;
   /**

@@ -35,17 +35,24 @@ function shifted(text: string): string {
 }
 
 /**
- * Some servers list names with a bare `&`, with control characters or octets above 127, and know them by these only.
- * @param listed as the server says it
- * @param path as it was decoded, perhaps below a prefix; where it is not sent as it was listed, two may have become one
- * @returns the path that is sent as it was listed
+ * The path of a mailbox, which is sent as the name that it was listed with. Some servers list names with a bare `&`, with
+ * control characters or octets above 127, and know them by these only.
+ * @param name one character an octet
  */
-export function pathListedAs(listed: string, path: string): string {
-  const isSame = path === 'INBOX' || mailboxName(path).endsWith(quoted(listed).slice(1));
-  // What can't be quoted, or could not be read, is left as it is.
-  if (isSame || /[\0\r\n\uFFFD]/.test(listed)) return path;
-  const octets = Buffer.from(listed).toString('latin1');
-  return octets.replaceAll(/[^ -%'-~]/g, (octet) => String.fromCharCode(ODD_OCTETS + octet.charCodeAt(0)));
+export function pathListedAs(name: string): string {
+  if (name.toUpperCase() === 'INBOX') return 'INBOX';
+  const path = name.replaceAll(/&([A-Za-z\d+,]*)-/g, (_, base64: string) => (base64 === '' ? '&' : unshifted(base64)));
+  // What can't be quoted is sent in another form.
+  if (mailboxName(path) === quoted(name) || /[\0\r\n]/.test(name)) return path;
+  return name.replaceAll(/[^ -%'-~]/g, (octet) => String.fromCharCode(ODD_OCTETS + octet.charCodeAt(0)));
+}
+
+function unshifted(base64: string): string {
+  const octets = Buffer.from(base64.replaceAll(',', '/'), 'base64');
+  return octets
+    .subarray(0, octets.length - (octets.length % 2))
+    .swap16()
+    .toString('utf16le');
 }
 
 /** A path for people: octets that are no modified UTF-7 are UTF-8, or are not known. */

@@ -154,7 +154,7 @@ export async function askStatus(
 }
 
 /** The name of the mailbox is passed over: some servers don't quote it as they should. */
-function* statusItems(parts: readonly Part[]): Generator<readonly [name: string, number: bigint]> {
+export function* statusItems(parts: readonly Part[]): Generator<readonly [name: string, number: bigint]> {
   const text = parts.at(-1);
   if (typeof text !== 'string') return;
   const open = text.lastIndexOf('(');

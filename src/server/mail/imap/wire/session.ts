@@ -10,7 +10,7 @@ import { isQuotable, quoted } from './mailbox-name.ts';
 const CLIENT = '("name" "email-data-transfer")';
 
 /** After the work is called off a server may take so long for what it owes, in milliseconds; then the connection is closed. */
-const SETTLED_WITHIN = 10_000;
+export const SETTLED_WITHIN = 10_000;
 
 export type SessionOptions = {
   readonly dial: Dial;

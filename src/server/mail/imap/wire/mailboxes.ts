@@ -1,0 +1,151 @@
+import { isRefusal, MailError, unlessRefused } from '../mail-error.ts';
+import type { Mailbox, MailboxStatus } from '../mailbox.ts';
+import { rolesOf } from '../roles.ts';
+import type { Namespace } from '../streams.ts';
+import type { ImapConnection } from './imap-connection.ts';
+import { mailboxName, pathListedAs } from './mailbox-name.ts';
+import { statusItems } from './opening.ts';
+import type { Part } from './response-parser.ts';
+import { type Value, ValueReader } from './value-reader.ts';
+
+/** No account has so many; the list is held in memory, and its server may be a stranger's. */
+const MAILBOXES_AT_MOST = 20_000;
+const LISTING_OCTETS = 8 * 1024 * 1024;
+
+const tooMany = () => new MailError('refused', `The mail server lists more than ${MAILBOXES_AT_MOST} mailboxes.`);
+
+/** A mailbox as it is listed; `attributes` in lower case. */
+type Row = { readonly path: string; readonly delimiter: string; readonly attributes: ReadonlySet<string> };
+type Answer = { readonly rows: readonly Row[]; readonly statuses: ReadonlyMap<string, MailboxStatus> };
+
+/** The account's own namespaces (RFC 2342); none when the server does not say. @throws {MailError} */
+export async function personalNamespaces(connection: ImapConnection): Promise<readonly Namespace[]> {
+  if (!connection.capabilities.has('NAMESPACE')) return [];
+  let personal: Value | undefined;
+  const untagged = (parts: readonly Part[], line: string) => {
+    if (personal !== undefined || !/^\* NAMESPACE /i.test(line)) return false;
+    personal = new ValueReader(parts, 12).value();
+    return true;
+  };
+  await unlessRefused(connection.command('NAMESPACE', { untagged }));
+  return listOf(personal).flatMap((each) => {
+    const [name, delimiter] = listOf(each);
+    return typeof name === 'string' ? [namespaceOf(name, textOf(delimiter))] : [];
+  });
+}
+
+function namespaceOf(name: string, delimiter: string): Namespace {
+  const isWhole = name === '' || name.endsWith(delimiter);
+  return { prefix: pathListedAs(isWhole ? name : `${name}${delimiter}`), delimiter };
+}
+
+/** The hierarchy delimiter; empty where there is none. @throws {MailError} */
+export async function delimiterOf(connection: ImapConnection): Promise<string> {
+  for (const pattern of ['', '*']) {
+    const answer = await unlessRefused(ask(connection, 'LIST', ['', pattern]));
+    const known = answer?.rows.find(({ delimiter }) => delimiter !== '');
+    if (known !== undefined) return known.delimiter;
+  }
+  return '';
+}
+
+/**
+ * The mailboxes that can be opened, each once: some servers list one twice. Each path is sent as its name was listed.
+ * @param namespaces all that are to be listed
+ * @throws {MailError} `refused` when the server lists more than any account has, before that takes the memory
+ */
+export async function listMailboxes(
+  connection: ImapConnection,
+  namespaces: readonly Namespace[],
+  { withStatus = false } = {},
+): Promise<Mailbox[]> {
+  const mailboxes = new Map<string, Row>();
+  const statuses = new Map<string, MailboxStatus>();
+  const add = (answer: Answer) => {
+    for (const row of answer.rows) if (isOpenable(row) && !mailboxes.has(row.path)) mailboxes.set(row.path, row);
+    if (mailboxes.size > MAILBOXES_AT_MOST) throw tooMany();
+    for (const [path, status] of answer.statuses) statuses.set(path, status);
+  };
+  for (const { prefix } of namespaces) add(await list(connection, [prefix, '*'], withStatus));
+  if (!mailboxes.has('INBOX')) add(await list(connection, ['', 'INBOX'], withStatus));
+  const roles = rolesOf([...mailboxes.values()]);
+  return Array.from(mailboxes.values(), ({ path, delimiter }) => {
+    const [specialUse, status] = [roles.get(path), statuses.get(path)];
+    return {
+      path,
+      delimiter,
+      ...(specialUse === undefined ? {} : { specialUse }),
+      ...(status === undefined ? {} : { status }),
+    };
+  });
+}
+
+function isOpenable({ attributes, path }: Row): boolean {
+  return path !== '' && !attributes.has('\\noselect') && !attributes.has('\\nonexistent');
+}
+
+type Place = readonly [reference: string, pattern: string];
+
+/** Some servers announce the options of LIST-EXTENDED (RFC 5258) and refuse them. */
+async function list(connection: ImapConnection, place: Place, withStatus: boolean): Promise<Answer> {
+  const { capabilities } = connection;
+  const options = [
+    ...(withStatus && capabilities.has('LIST-STATUS') ? ['STATUS (MESSAGES UIDNEXT UIDVALIDITY)'] : []),
+    ...(capabilities.has('SPECIAL-USE') && capabilities.has('LIST-EXTENDED') ? ['SPECIAL-USE'] : []),
+  ];
+  const verb = capabilities.has('XLIST') && !capabilities.has('SPECIAL-USE') ? 'XLIST' : 'LIST';
+  if (options.length === 0) return ask(connection, verb, place);
+  try {
+    return await ask(connection, verb, place, ` RETURN (${options.join(' ')})`);
+  } catch (error) {
+    if (!isRefusal(error) || connection.ended !== undefined) throw error;
+    return ask(connection, verb, place);
+  }
+}
+
+async function ask(connection: ImapConnection, verb: string, place: Place, options = ''): Promise<Answer> {
+  const rows: Row[] = [];
+  const statuses = new Map<string, MailboxStatus>();
+  let octets = 0;
+  const untagged = (parts: readonly Part[], line: string) => {
+    const word = /^\* (X?LIST|STATUS) /i.exec(line.slice(0, 9));
+    if (word === null) return false;
+    octets += parts.reduce((sum, part) => sum + (part?.length ?? 0), 0);
+    const reader = new ValueReader(parts, word[0].length);
+    if (word[1]?.toUpperCase() === 'STATUS') {
+      const status = statusOf(new Map(statusItems(parts)));
+      if (status !== undefined) statuses.set(pathListedAs(textOf(reader.value())), status);
+    } else rows.push(rowOf(reader));
+    if (octets > LISTING_OCTETS || rows.length > MAILBOXES_AT_MOST) throw tooMany();
+    return true;
+  };
+  const [reference, pattern] = place.map((name) => mailboxName(name));
+  await connection.command(`${verb} ${reference} ${pattern}${options}`, { untagged });
+  return { rows, statuses };
+}
+
+/** Some servers begin each name with the delimiter. */
+function rowOf(reader: ValueReader): Row {
+  const attributes = listOf(reader.value()).map((attribute) => textOf(attribute).toLowerCase());
+  const delimiter = textOf(reader.value());
+  const value = reader.value();
+  const name = value === null ? 'NIL' : textOf(value);
+  const isAbsolute = delimiter !== '' && name.startsWith(delimiter);
+  return { path: pathListedAs(isAbsolute ? name.slice(1) : name), delimiter, attributes: new Set(attributes) };
+}
+
+function statusOf(items: ReadonlyMap<string, bigint>): MailboxStatus | undefined {
+  const uidValidity = items.get('UIDVALIDITY') ?? 0n;
+  const [uidNext, exists] = [Number(items.get('UIDNEXT') ?? 0n), items.get('MESSAGES')];
+  return uidValidity > 0n && uidNext > 0 && exists !== undefined
+    ? { uidValidity, uidNext, exists: Number(exists) }
+    : undefined;
+}
+
+function listOf(value: Value | undefined): readonly Value[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function textOf(value: Value | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
