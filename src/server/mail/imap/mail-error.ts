@@ -130,11 +130,13 @@ const BY_RESPONSE_CODE = faults({
   full: ['OVERQUOTA'],
   credentials: ['AUTHENTICATIONFAILED', 'AUTHORIZATIONFAILED', 'EXPIRED', 'PRIVACYREQUIRED'],
 });
-/** Gmail, Exchange and Yahoo say these without a response code; the last one Exchange, of one connection too many. */
+/** Gmail, Exchange, Yahoo and Dovecot say these without a response code; the last one Exchange, of one connection too many. */
 const BUSY_TEXT =
-  /throttl|too many (?:simultaneous )?connections|rate limit|suggested backoff|server (?:busy|unavailable)|authenticated but not connected/i;
+  /throttl|too many (?:\w+ )?connections|number of connections|(?:rate|bandwidth) limit|suggested backoff|server (?:busy|unavailable)|authenticated but not connected/i;
+/** At a sign-in: of a message it may be said for good. */
+const PASSING_TEXT = /\btemporar(?:y|ily)\b/i;
 const FULL_TEXT =
-  /over ?quota|quota (?:limit|(?:has been )?exceeded)|exceed(?:s|ed|ing)? (?:your |the )?(?:mail )?quota|storage limit|mailbox is full/i;
+  /over (?:\w+ )?quota|overquota|quota (?:limit|(?:has been )?exceeded)|exceed(?:s|ed|ing)? (?:your |the )?(?:mail )?quota|storage limit|mailbox (?:is )?full/i;
 /** A server that asks for more, perhaps for more than there is time, is asked again after this; in milliseconds. */
 const LONGEST_PAUSE = 24 * 3_600_000;
 const BACKOFF = /backoff time[:=\s]+(\d+)\s*milliseconds/i;
@@ -200,9 +202,11 @@ function faultOfConnection({ code, text }: Clues): MailFault | undefined {
 }
 
 function faultOfAnswer({ raw, responseCode, text }: Clues): MailFault | undefined {
+  // Gmail says it of a day's octets as well.
+  if (responseCode === 'OVERQUOTA' && BUSY_TEXT.test(text)) return 'busy';
   const known = BY_RESPONSE_CODE.get(responseCode) ?? faultInWords(responseCode, text);
   if (known !== undefined) return known;
-  if (raw.authenticationFailed === true) return 'credentials';
+  if (raw.authenticationFailed === true) return PASSING_TEXT.test(text) ? 'busy' : 'credentials';
   const isRefused = raw.responseStatus === 'NO' || raw.responseStatus === 'BAD' || responseCode !== undefined;
   return isRefused ? 'refused' : undefined;
 }

@@ -52,10 +52,10 @@ function refusedBy(error: MailError): Appended {
   const text = wordsOf(error);
   if (error.responseCode === 'APPENDLIMIT' || error.responseCode === 'TOOBIG')
     return { kind: 'refused', reason: 'too large', text };
-  const words = error.responseCode === undefined ? text.toLowerCase() : '';
-  if (TOO_LARGE.some((phrase) => words.includes(phrase))) return { kind: 'refused', reason: 'too large', text };
-  if (words.includes('virus')) return { kind: 'refused', reason: 'virus', text };
+  const words = error.responseCode === undefined ? text : '';
+  if (TOO_LARGE.test(words)) return { kind: 'refused', reason: 'too large', text };
+  if (/virus/i.test(words)) return { kind: 'refused', reason: 'virus', text };
   return { kind: 'refused', reason: 'not accepted', text, ...(isMisread(error) ? { isMisread: true } : {}) };
 }
 
-const TOO_LARGE = ['maximum size', 'maximum message size', 'too large', 'too big', 'size exceeded'];
+const TOO_LARGE = /maximum (?:message |allowed )?size|too large|too big|size exceed/i;
