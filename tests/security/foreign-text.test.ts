@@ -19,14 +19,15 @@ import { superLinear } from './linear-expressions.lint.ts';
 
 /** Who reads what a stranger wrote, and how it begins and ends there. */
 const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
-  'an autoconfiguration document': readAutoconfig,
+  'an autoconfiguration document': (text) => readAutoconfig(text, 'club.example'),
   'a host within it': (text) =>
-    readAutoconfig(`<incomingServer type="imap"><hostname>${text}</hostname></incomingServer>`),
+    readAutoconfig(`<incomingServer type="imap"><hostname>${text}</hostname></incomingServer>`, 'club.example'),
   'hosts of many servers': (text) =>
     readAutoconfig(
       (text.match(/[^]{1,3900}/g) ?? [])
         .map((part) => `<incomingServer type="imap"><hostname>${part}<x></incomingServer>`)
         .join(''),
+      'club.example',
     ),
   "a mail server's refusal": (text) =>
     mailErrorOf(Object.assign(new Error('NO'), { responseStatus: 'NO', responseText: text })),

@@ -137,8 +137,14 @@ describe('an autoconfiguration document', () => {
             server('imap', 'plain.club.example', '143', 'plain') +
             server('imap', 'IMAP.club.example', '993', 'SSL'),
         ),
+        'club.example',
       ),
     ).toEqual({ host: 'imap.club.example', port: 993 });
+  });
+
+  test('may leave the domain of the address to be filled in', () => {
+    const text = document(server('imap', 'imap.%EMAILDOMAIN%', '993', 'SSL'));
+    expect(readAutoconfig(text, 'club.example')).toEqual({ host: 'imap.club.example', port: 993 });
   });
 
   test.each([
@@ -153,6 +159,6 @@ describe('an autoconfiguration document', () => {
     ],
     ['an unclosed element', `<incomingServer type="imap">${'x'.repeat(60_000)}`],
   ])('with %s names none', (_what, text) => {
-    expect(readAutoconfig(text)).toBeNull();
+    expect(readAutoconfig(text, 'club.example')).toBeNull();
   });
 });

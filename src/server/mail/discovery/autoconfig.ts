@@ -23,14 +23,17 @@ export async function fetchAutoconfig(domain: string, options: Options): Promise
     fetchDocument(`autoconfig.${domain}`, '/mail/config-v1.1.xml', options),
     fetchDocument(domain, '/.well-known/autoconfig/mail/config-v1.1.xml', options),
   ]);
-  return answers.map((text) => (text === null ? null : readAutoconfig(text))).find((server) => server !== null) ?? null;
+  return (
+    answers.map((text) => (text === null ? null : readAutoconfig(text, domain))).find((server) => server !== null) ??
+    null
+  );
 }
 
-/** The first IMAP server with TLS in an autoconfiguration document; `null` when it names none. */
-export function readAutoconfig(document: string): ImapServer | null {
+/** The first IMAP server with TLS in an autoconfiguration document; `null` when it names none. @param domain of the address */
+export function readAutoconfig(document: string, domain: string): ImapServer | null {
   for (const { attributes, body } of elementsIn(document, 'incomingServer')) {
     if (!/\btype\s*=\s*["']imap["']/.test(attributes)) continue;
-    const host = textOf(body, 'hostname').toLowerCase();
+    const host = textOf(body, 'hostname').replace('%EMAILDOMAIN%', domain).toLowerCase();
     const port = Number(textOf(body, 'port'));
     const security = textOf(body, 'socketType').toUpperCase();
     if (
