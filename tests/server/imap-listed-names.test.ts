@@ -7,16 +7,21 @@ import { openControl } from '../../src/server/mail/imap/control.ts';
 import { mailboxName, pathListedAs, readablePath } from '../../src/server/mail/imap/wire/mailbox-name.ts';
 import { readerOf } from '../support/imap-session.ts';
 
-const CAPABILITIES = 'IMAP4rev1 NAMESPACE LIST-STATUS';
+const CAPABILITIES = 'IMAP4rev1 NAMESPACE LIST-STATUS LIST-EXTENDED SPECIAL-USE';
 
 /**
  * A server that knows its mailboxes by these names, octet for octet, and writes down which ones are opened.
  * @param options.namespace what it says its personal ones are
  * @param options.attributes of some of them
+ * @param options.refuses lines that it answers BAD
  */
 async function serverWith(
   names: readonly string[],
-  { namespace = '(("" "/"))', attributes = {} }: { namespace?: string; attributes?: Record<string, string> } = {},
+  {
+    namespace = '(("" "/"))',
+    attributes = {},
+    refuses = /(?!)/,
+  }: { namespace?: string; attributes?: Record<string, string>; refuses?: RegExp } = {},
 ) {
   const opened: string[] = [];
   const answer = (verb: string, rest: string): readonly string[] => {
@@ -46,7 +51,8 @@ async function serverWith(
     socket.on('data', (part) => {
       for (const line of part.toString('latin1').split('\r\n')) {
         const [tag = '', verb = '', ...rest] = line.split(' ');
-        if (verb !== '')
+        if (refuses.test(line)) socket.write(`${tag} BAD not known\r\n`);
+        else if (verb !== '')
           socket.write(Buffer.from([...answer(verb, rest.join(' ')), `${tag} OK done\r\n`].join('\r\n'), 'latin1'));
       }
     });
@@ -149,5 +155,16 @@ test('a role is the one that the server says, or that a name tells, each once', 
     ['Gesendet', String.raw`\Sent`],
     ['Papierkorb', String.raw`\Trash`],
     ['Wichtig', String.raw`\Important`],
+  ]);
+});
+
+test('a server that announces more of LIST than it takes is asked for less', async () => {
+  using server = await serverWith(['INBOX', '"Sent"'], { refuses: /RETURN|NAMESPACE/ });
+  await using control = await openControl(server.account, { trusted: [] });
+  expect(control.namespace).toEqual({ prefix: '', delimiter: '/' });
+  const mailboxes = await control.mailboxes({ withStatus: true });
+  expect(mailboxes).toEqual([
+    { path: 'INBOX', delimiter: '/', specialUse: String.raw`\Inbox` },
+    { path: 'Sent', delimiter: '/', specialUse: String.raw`\Sent` },
   ]);
 });
