@@ -305,6 +305,7 @@ export const wizard = setup({
     }),
     'choose the same provider again': assign({
       destination: ({ context }) => ({ email: '', provider: context.destination?.provider ?? 'other' }),
+      awaitedConsent: null,
     }),
     'remember the hash': assign({ emailHash: ({ context }) => context.returned?.hash || null }),
 

@@ -2,7 +2,7 @@ import { parse } from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { TokenId } from '../../src/contract/account.ts';
 import { load, type LoadRequest, writeLoad } from '../../src/contract/calls/load.ts';
-import { LEGACY, SESSIONS, TOKEN } from '../support/moves.ts';
+import { ID, LEGACY, SESSIONS, TOKEN } from '../support/moves.ts';
 import { arriveAt } from '../support/wizard.ts';
 import { operationsOf } from '../../machines/mode.ts';
 import type { Session } from '../../machines/wizard.types.ts';
@@ -266,6 +266,24 @@ describe('contacts that were not permitted', () => {
     expect(wizard.address()).toBe('/start-migration');
     expect(operationsOf(wizard.context())).toEqual(['emailmigration', 'contactsmigration']);
     expect(wizard.actor.getSnapshot().can({ type: 'contacts.allow' })).toBe(false);
+  });
+
+  test('are permitted for the order, whatever another sign-in at the provider was for that nobody came back from', async () => {
+    const wizard = arriveAt(
+      '/start-migration',
+      {},
+      {
+        ...choosingAol,
+        destination: { email: 'sam@aol.com', provider: 'aol', tokenId: TOKEN },
+        operations: ['emailmigration', 'contactsmigration'],
+        allowContactsMigration: false,
+        awaitedConsent: { transferId: ID, purpose: 'mend', provider: 'aol' },
+      },
+    );
+    await wizard.send({ type: 'contacts.allow' });
+    wizard.visit(LEFT_OUT);
+    expect(wizard.address()).toBe('/start-migration');
+    expect(wizard.asked('resume the transfer')).toEqual([]);
   });
 
   test('are not asked for where a password is the sign-in, which could not permit them', () => {
