@@ -172,6 +172,17 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     },
   );
 
+  test.each([
+    ['signedIn', "Google's page asks for two permissions"],
+    ['choosingGmail', 'You signed in, but at least one box'],
+  ] as const)('with "%s" the page about permissions says no more than what is known: "%s…"', async (session, lead) => {
+    await arrive('/check-email-scopes', session);
+    const told = page.locator('.lead');
+    expect(await told.innerText()).toContain(lead);
+    await page.reload();
+    expect(await told.innerText()).toContain(lead);
+  });
+
   test('Back and Forward lead through the whole move without a wrong page, a dead end or a second submit', async () => {
     await page.goto(portal.url);
     await signIn(page, SUBSCRIBER);

@@ -2,13 +2,15 @@ import { Button } from '../parts/button.tsx';
 import { Facts } from '../parts/card.tsx';
 import { DRAWINGS } from '../parts/drawings.ts';
 import { emailScopes as words } from '../wording/google.ts';
-import { useSend } from '../wizard-context.tsx';
+import { useSend, useWizard } from '../wizard-context.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
 export function EmailScopesPage() {
   const send = useSend();
+  const destination = useWizard(({ context }) => context.destination);
+  const isBack = destination?.provider === 'google' && destination.email === '';
   return (
-    <WizardPage heading={words.heading} lead={words.lead} elsewhere>
+    <WizardPage heading={words.heading} lead={words.lead(isBack)} elsewhere>
       <section className="stack" aria-labelledby="scopes">
         <h2 id="scopes">{words.title}</h2>
         <Facts facts={words.scopes.map((text) => ({ icon: DRAWINGS.ticked, text }))} />

@@ -28,7 +28,9 @@ export const googleTerms = {
 
 export const emailScopes = {
   heading: 'We need both permissions',
-  lead: "You signed in, but at least one box on Google's page was not ticked. We have not started, and your mail is safe.",
+  /** @param isBack whether the visitor comes from Google's page, and not by the address alone */
+  lead: (isBack: boolean) =>
+    `${isBack ? "You signed in, but at least one box on Google's page was not ticked." : "Google's page asks for two permissions, and we need both for Gmail."} We have not started, and your mail is safe.`,
   title: "Please tick both boxes on Google's page",
   scopes: [
     'Read, compose, send, and permanently delete all your email from Gmail',
