@@ -79,7 +79,7 @@ export const acts = {
   receipt: {
     button: 'Download the receipt',
     title: 'Download the receipt',
-    text: 'The receipt lists each message and contact, and what became of it. Keep it with your papers.',
+    text: 'The receipt lists each message and contact, and what happened to it. Keep it with your papers.',
     links: [
       { format: 'html', text: 'A page to read or print' },
       { format: 'csv', text: 'A file for a spreadsheet (CSV)' },

@@ -105,7 +105,7 @@ const SHORT = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 
 const NUMBER = new Intl.NumberFormat('en-US');
 
 const LIST = `<h2>Messages and contacts</h2>
-<table class="list"><thead><tr><th>Folder</th><th>Date</th><th>Subject or name, SHA-256</th><th>Size</th><th>What became of it</th></tr></thead><tbody>
+<table class="list"><thead><tr><th>Folder</th><th>Date</th><th>Subject or name, SHA-256</th><th>Size</th><th>What happened to it</th></tr></thead><tbody>
 `;
 
 /** The end of the list, and its sums; there is neither where nothing is listed, as for files. */
