@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
-import { askAgain, putRight, restingOperations } from '../../src/server/transfers/attention.ts';
+import { askAgain, eraseRefused, putRight, restingOperations } from '../../src/server/transfers/attention.ts';
 import { openCredentials, type Secret } from '../../src/server/transfers/credentials.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import {
@@ -461,4 +461,24 @@ test('what rests for a password or a consent goes on with a new one only, anythi
   expect(await goesOn('consent', null)).toEqual([false, [], ['consent']]);
   expect(await goesOn('password', password)).toEqual([true, [id], []]);
   expect(await goesOn('full', null)).toEqual([true, [id], []]);
+});
+
+test('what only the contacts were refused with is kept for the mail, which rests until there is room', async () => {
+  const world = await openWorldOfTest({});
+  const { database, safe } = world.web;
+  const { id } = await world.order();
+  await database.query("insert into operations (transfer_id, operation) values ($1, 'contactsmigration')", [id]);
+  const rests = (operation: string, reason: string) =>
+    database.query(
+      `update operations set status = 'review', attention_side = 'destination', attention_reason = $3,
+         attention_since = now() where transfer_id = $1 and operation = $2`,
+      [id, operation, reason],
+    );
+  const [lease] = await database.query<{ epoch: number }>('select epoch from transfers');
+  const erased = () => eraseRefused(database, safe, { transferId: id, epoch: lease?.epoch ?? 0 });
+  await rests('contactsmigration', 'consent');
+  await rests('emailmigration', 'full');
+  expect(await erased()).toEqual([]);
+  await rests('emailmigration', 'consent');
+  expect(await erased()).toEqual(['destination']);
 });

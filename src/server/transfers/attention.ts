@@ -93,7 +93,11 @@ function occurrenceOf(resumed: number, { side, reason }: Attention): string {
   return `${resumed}.${side}.${reason}`;
 }
 
-/** Erases the refused credentials. @returns the sides whose credentials are gone */
+/**
+ * Erases the refused credentials, except those that only the contacts were refused with and the mail still needs: it goes
+ * on with them once its owner has made room, for example.
+ * @returns the sides whose credentials are gone
+ */
 export async function eraseRefused(
   database: Database,
   safe: Safe,
@@ -106,6 +110,9 @@ export async function eraseRefused(
          and exists (select 1 from transfers where id = $1 and epoch = $2)
          and role in (select attention_side from operations where transfer_id = $1 and finished is null
            and attention_reason in ('password', 'consent'))
+         and not exists (select 1 from operations where transfer_id = $1 and finished is null
+           and operation = 'emailmigration'
+           and (attention_side is distinct from role or attention_reason not in ('password', 'consent')))
        returning role`,
       [transferId, epoch],
     );
