@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { holdDataFolder } from '../../src/server/store/data-folder.ts';
+import { DataFolderError, holdDataFolder } from '../../src/server/store/data-folder.ts';
 import { needs } from '../support/needs.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 
 const HOLD = join(import.meta.dirname, '../support/hold-folder.ts');
 const IN_USE = /is in use by another process\./;
@@ -35,6 +36,22 @@ async function hold(
 }
 
 describe('a data folder', () => {
+  test(
+    'gets its key once there is room for it, and no empty one before',
+    needs('the right to mount a disk'),
+    async () => {
+      await using disk = await mountSmallDisk(1);
+      await using held = await holdDataFolder(join(disk.root, 'data'));
+      const left = (await statfs(disk.root)).bavail * (await statfs(disk.root)).bsize;
+      await disk.fill('everything', left);
+      await expect(held.secretKey()).rejects.toThrow(DataFolderError);
+      await disk.resize(2);
+      const key = await held.secretKey();
+      expect(key).toHaveLength(32);
+      expect(await held.secretKey()).toEqual(key);
+    },
+  );
+
   test('is kept from a second process while the first lives', async () => {
     const first = await hold(process.execPath, HOLD, folder);
     expect(first.said).toBe('held');

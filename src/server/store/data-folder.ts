@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -64,9 +64,10 @@ function sqliteCodeOf(error: unknown): number | undefined {
 async function secretKeyIn(path: string): Promise<Buffer> {
   const file = join(path, 'secret-key');
   try {
-    await writeFile(file, `${randomBytes(32).toString('base64')}\n`, { flag: 'wx', mode: 0o600 });
+    await stat(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    await makeKey(file);
   }
   const key = Buffer.from((await readFile(file, 'utf8')).trim(), 'base64');
   if (key.length !== 32)
@@ -74,4 +75,18 @@ async function secretKeyIn(path: string): Promise<Buffer> {
       `${file} is damaged: it must hold 32 bytes in base64. Without it, stored credentials can't be read.`,
     );
   return key;
+}
+
+/** The file only appears once it is complete: on a full disk, or after a power cut, there would be an empty one for good. */
+async function makeKey(file: string): Promise<void> {
+  const draft = `${file}.new`;
+  try {
+    await writeFile(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true });
+    await rename(draft, file);
+  } catch (error) {
+    throw new DataFolderError(
+      `${file} can't be written (${(error as NodeJS.ErrnoException).code ?? 'unknown error'}). Make room there, and make it writable.`,
+      { cause: error },
+    );
+  }
 }
