@@ -72,7 +72,7 @@ async function openSandbox(lifetime: AsyncDisposableStack, settings: Settings): 
     await startSandbox({
       folder: join(settings.dataDir, 'sandbox'),
       host: '127.0.0.1',
-      webPort: settings.port === 0 || settings.port === LAST_PORT ? 0 : settings.port + 1,
+      webPort: sandboxPort(settings),
       publicUrl: settings.publicUrl,
       legacyDomains: settings.legacyDomains,
     }),
@@ -82,6 +82,11 @@ async function openSandbox(lifetime: AsyncDisposableStack, settings: Settings): 
     `The sandbox is the outside world: ${sandbox.webUrl}\nSubscribers to sign in with:\n${rows.join('')}`,
   );
   return sandbox.environment;
+}
+
+/** The next one, or any that is free. */
+function sandboxPort({ port, healthPort }: Settings): number {
+  return port === 0 || port === LAST_PORT || port + 1 === healthPort ? 0 : port + 1;
 }
 
 function stop(message: string): never {

@@ -209,6 +209,15 @@ test('a port that is taken is named, with another to try', async () => {
   }
 });
 
+test('the sandbox leaves the port for health checks to them', async () => {
+  const data = join(folder, 'data');
+  await layFreshDatabase(data);
+  const port = await freePort();
+  await using product = await startProduct({ DATA_DIR: data, PORT: `${port}`, HEALTH_PORT: `${port + 1}` });
+  expect(await (await fetch(`http://127.0.0.1:${port + 1}/healthz`)).json()).toEqual({ ok: true });
+  expect((await fetch(product.sandboxUrl)).status).toBe(200);
+});
+
 test('a second process is kept out of the data folder of the first', async () => {
   const data = join(folder, 'data');
   await layFreshDatabase(data);
