@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
 import { ContactStoreError, type Reading } from '../../src/server/contacts/contact-store.ts';
+import { cardDavWriter } from '../../src/server/contacts/carddav/carddav-writer.ts';
 import { CARD_OCTETS, CARDS_OCTETS, Dav } from '../../src/server/contacts/carddav/dav.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { Web } from '../../src/server/contacts/web.ts';
+import { person } from '../support/contact-samples.ts';
 import { startApi, type ApiAnswer, type ApiRequest, type ScriptedApi } from '../support/scripted-api.ts';
 
 const SIGNAL = new AbortController().signal;
@@ -332,6 +334,23 @@ describe('a CardDAV server', () => {
     const url = new URL('/b/1.vcf', api.url);
     const stored = await dav.read(url, SIGNAL);
     expect(await dav.replace(url, 'after', stored?.etag ?? '', SIGNAL)).toBe(204);
+  });
+
+  test('that has no ETags gets nothing added to a card, and that is told', async () => {
+    const text = vcard('Ann', 'NICKNAME:Annie').replaceAll('&#13;', '\r');
+    script['GET /b/1.vcf'] = () => ({ status: 200, text });
+    const writer = cardDavWriter(new Dav(new Web(new URL(api.url), { email: 'a@legacy.example', password: 'x' })));
+    const ours = { ...person('ann', 'Ann', [], ['+1 650 555 0100']), nickname: 'Nan' };
+    const theirs = { id: `${api.url}/b/1.vcf`, uid: '', contact: person('', 'Ann', []) };
+    const fill = writer.fill.bind(writer);
+    expect(await fill(theirs, ours, SIGNAL)).toEqual({
+      outcome: 'whole',
+      stays: ['nickname', 'phone'],
+      notes: [
+        'Not added, because something else is there: nickname.',
+        'Not added, because that could have overwritten a change of yours: phone numbers.',
+      ],
+    });
   });
 
   test('whose cards have other ETags and modification times in each answer has each card read once', async () => {

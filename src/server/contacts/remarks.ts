@@ -14,6 +14,11 @@ export function stayNote(stays: readonly Part[]): string[] {
   return stays.length === 0 ? [] : [`Not added, because something else is there: ${partsInWords(stays)}.`];
 }
 
+/** Parts that were not added, because the destination does not tell whether somebody has changed the contact meanwhile. */
+export function unsafeNote(parts: readonly Part[]): string {
+  return `Not added, because that could have overwritten a change of yours: ${partsInWords(parts)}.`;
+}
+
 /** Additions to an existing contact that the destination refused altogether. */
 export function refusedNote(status: number): string {
   return `Your new address book refused to add details to this contact (${status}).`;

@@ -13,7 +13,7 @@ import {
 import { fillingFor } from '../fill.ts';
 import { derivedUid } from '../matching.ts';
 import { PHOTO_NOT_TAKEN } from '../photo-note.ts';
-import { refusedNote, stayNote } from '../remarks.ts';
+import { refusedNote, stayNote, unsafeNote } from '../remarks.ts';
 import { readCard } from '../vcard/read-vcard.ts';
 import { composeVcard, fillGroupVcard, fillVcard, groupVcard, writeVcard } from '../vcard/vcard-writer.ts';
 import type { Dav } from './dav.ts';
@@ -105,7 +105,7 @@ async function fill(dav: Dav, url: URL, contact: Contact, signal: AbortSignal): 
   const notes = stayNote(stays);
   if (added.length === 0) return { outcome: 'whole', stays, notes };
   if (stored.etag === '')
-    return { outcome: 'whole', stays: [...stays, ...added], notes: stayNote([...stays, ...added]) };
+    return { outcome: 'whole', stays: [...stays, ...added], notes: [...notes, unsafeNote(added)] };
   const status = await dav.replace(url, fillVcard(stored.text, add), stored.etag, signal);
   if (status === 412) return 'conflict';
   if (status >= 200 && status < 300) return { outcome: 'filled', stays, notes };
