@@ -23,6 +23,8 @@ function read(text: string): Contact {
   return result.contact;
 }
 
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
 describe('an odd card', () => {
   test('of 2.1 with an agent inside keeps its own end, and the agent’s name and address', () => {
     const agent = ['BEGIN:VCARD', 'VERSION:2.1', 'FN:Al Agent', 'EMAIL:al@example.com', 'END:VCARD'];
@@ -62,6 +64,23 @@ describe('an odd card', () => {
       'TEL:1234567',
     );
     expect(read(text)).toMatchObject({ notes: 'Grüße aus Köln', phones: [{ value: '1234567' }], more: [] });
+  });
+
+  test.each(['2.1', '3.0'])('of version %s with texts in base64 is read as it was meant', (version) => {
+    const text = card(
+      version,
+      `N;CHARSET=UTF-8;ENCODING=BASE64:${base64('Müller;Jörg;;;')}`,
+      `NOTE;ENCODING=B:${base64('one\r\ntwo')}`,
+      'SOUND;ENCODING=BASE64:AAAA',
+      'KEY;ENCODING=B:AAAA',
+      'TEL;ENCODING=B:/w==',
+    );
+    expect(read(text)).toMatchObject({
+      name: { family: 'Müller', given: 'Jörg' },
+      notes: 'one\ntwo',
+      phones: [{ value: '/w==' }],
+      more: [{ label: 'sound' }, { label: 'key' }],
+    });
   });
 
   test('keeps an address that is not in pieces', () => {

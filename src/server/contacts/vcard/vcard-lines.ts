@@ -61,8 +61,8 @@ export function readCardLines(text: string): VcardLines | CardFault {
   if (all === null) return 'too large';
   const declared = all.find((line) => line.name === 'VERSION')?.value.trim();
   const lines = all.filter((line) => line.name !== 'VERSION');
-  if (declared === '4.0') return { version: '4.0', lines: lines.map(withoutQuotedPrintable) };
-  return { version: '3.0', lines: lines.map(declared === '3.0' ? withoutQuotedPrintable : from21) };
+  if (declared === '4.0') return { version: '4.0', lines: lines.map(withoutEncoding) };
+  return { version: '3.0', lines: lines.map(declared === '3.0' ? withoutEncoding : from21) };
 }
 
 /** Moves an agent's card into the value of its line, as in vCard 3.0 (RFC 2426 §3.5.4). */
@@ -182,8 +182,7 @@ function parseLines(unfolded: Iterable<Unfolded>): VcardLine[] | null {
 }
 
 function isBase64(line: VcardLine): boolean {
-  const encoding = paramOf(line, 'ENCODING')?.toUpperCase();
-  return encoding === 'B' || encoding === 'BASE64' || /^data:[^,]*;base64\\?,/i.test(line.value.slice(0, 256));
+  return isInBase64(line) || /^data:[^,]*;base64\\?,/i.test(line.value.slice(0, 256));
 }
 
 function valuesIn({ name, params, value }: VcardLine): number {
@@ -263,23 +262,35 @@ function encodeParam(value: string): string {
 }
 
 function from21(line: VcardLine): VcardLine {
-  const encoding = paramOf(line, 'ENCODING')?.toUpperCase();
   const params = line.params.filter(({ name }) => name !== 'CHARSET' && name !== 'ENCODING');
-  if (encoding === 'BASE64' || encoding === 'B')
+  const decoded = decodedText(line);
+  if (decoded === null && isInBase64(line))
     return { ...line, params: [{ name: 'ENCODING', values: ['b'] }, ...params], text: '' };
-  const decoded =
-    encoding === 'QUOTED-PRINTABLE' ? decodeQuotedPrintable(line.value, paramOf(line, 'CHARSET')) : line.value;
-  const escaped = decoded.replaceAll(/\\(?![;,\\nN])/g, '\\\\').replaceAll(/\r\n|\r|\n/g, '\\n');
+  const escaped = (decoded ?? line.value).replaceAll(/\\(?![;,\\nN])/g, '\\\\').replaceAll(/\r\n|\r|\n/g, '\\n');
   const value = line.name === 'CATEGORIES' ? escaped : escaped.replaceAll(/(?<!\\),/g, '\\,');
   return { ...line, params, value, text: '' };
 }
 
-/** Some programs still write it in later versions, which have dropped it; the value is escaped as in those. */
-function withoutQuotedPrintable(line: VcardLine): VcardLine {
-  if (paramOf(line, 'ENCODING')?.toUpperCase() !== 'QUOTED-PRINTABLE') return line;
+/** Some programs still encode texts in later versions, which have dropped it; the value is escaped as in those. */
+function withoutEncoding(line: VcardLine): VcardLine {
+  const decoded = decodedText(line);
+  if (decoded === null) return line;
   const params = line.params.filter(({ name }) => name !== 'CHARSET' && name !== 'ENCODING');
-  const decoded = decodeQuotedPrintable(line.value, paramOf(line, 'CHARSET'));
   return { ...line, params, value: decoded.replaceAll(/\r\n|\r|\n/g, '\\n'), text: '' };
+}
+
+function isInBase64(line: VcardLine): boolean {
+  return ['B', 'BASE64'].includes(paramOf(line, 'ENCODING')?.toUpperCase() ?? '');
+}
+
+/** `null` if the line is not encoded, or holds no text. */
+function decodedText(line: VcardLine): string | null {
+  const charset = paramOf(line, 'CHARSET');
+  if (paramOf(line, 'ENCODING')?.toUpperCase() === 'QUOTED-PRINTABLE')
+    return decodeQuotedPrintable(line.value, charset);
+  if (!isInBase64(line) || kindOf(line.name, true) === 'file') return null;
+  const text = decoderOf(charset).decode(Buffer.from(line.value, 'base64'));
+  return text.includes('\uFFFD') ? null : text;
 }
 
 function decodeQuotedPrintable(value: string, charset: string | undefined): string {
