@@ -11,7 +11,9 @@ if (file === undefined || key === undefined)
 
 try {
   const { statement, isListChecked } = checkReceipt(readFileSync(file, 'utf8'), readFileSync(key, 'utf8'));
-  const what = isListChecked ? 'the sums and every line' : 'the sums (the lines only in CSV and JSON)';
+  const what = isListChecked
+    ? 'the sums and every line'
+    : 'what stands below “Signature”; the page above it was not checked';
   process.stdout.write(
     `Genuine: ${what}. Transfer ${statement.transfer} from ${statement.from} to ${statement.to}, ${statement.lines} lines.\n`,
   );

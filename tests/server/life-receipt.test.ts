@@ -147,6 +147,14 @@ describe('a receipt', () => {
       expect(html.text).toContain(part);
   });
 
+  test('as HTML says that what is below the signature is proven, and no more of its page', async () => {
+    const { text } = await receipt('html');
+    const forged = text.replace('Messages copied</th><td>', '$&9');
+    expect(forged).not.toBe(text);
+    expect(checkReceipt(forged, pem).isListChecked).toBe(false);
+    expect(text).toContain('proves that what stands here came from us');
+  });
+
   test('is for who may manage the transfer', async () => {
     for (const headers of [{}, fromBrowser('d'.repeat(64))])
       for (const format of FORMATS)

@@ -144,7 +144,7 @@ ${foldersLeftIn(facts)}<h2>What did not move</h2>
   line: ({ kind, folder, date, subject, size, sha256, fate, note }, _cells, isFirst) =>
     `${isFirst ? LIST : ''}<tr><td>${foreign(kind === 'contact' ? 'Contacts' : folder)}</td><td>${escapeHtml(date === '' ? '' : SHORT.format(new Date(date)))}</td><td>${foreign(subject)}<span class="digest">${escapeHtml(sha256)}</span></td><td>${size === null ? '' : NUMBER.format(size)}</td><td>${escapeHtml(note === '' ? FATES[fate] : `${FATES[fate]}: ${note}`)}</td></tr>\n`,
   foot: (_facts, sums, statement, signature, keyAddress) => `${totalsOf(sums)}<h2>Signature</h2>
-<p>This proves that the totals above came from us and were not changed. The public key is at ${escapeHtml(keyAddress)}.</p>
+<p>The totals above stand here again, signed. The signature proves that what stands here came from us and was not changed. The public key is at ${escapeHtml(keyAddress)}.</p>
 <pre id="statement">${escapeHtml(statement)}</pre>
 <pre id="signature">${escapeHtml(signature)}</pre>
 </body></html>
