@@ -8,6 +8,7 @@ import {
   NEW_ANN,
   openWorldOfTest,
   orderExport,
+  PASSWORD,
   statusOf,
   type LifeWorld,
   type Ordered,
@@ -24,7 +25,9 @@ async function signIn(from: OauthBrowser): Promise<string> {
 }
 
 /** A transfer to Google that nobody works on yet. */
-async function open(): Promise<{ world: LifeWorld; ordered: Ordered; browser: OauthBrowser }> {
+async function open(
+  operations?: readonly string[],
+): Promise<{ world: LifeWorld; ordered: Ordered; browser: OauthBrowser }> {
   const mail = { INBOX: Array.from({ length: 5 }, (_, number) => letter(number)) };
   const world = await openWorldOfTest({ mail, providers: ['google'], takesToken: () => true });
   const { google } = world.web.providers;
@@ -32,7 +35,11 @@ async function open(): Promise<{ world: LifeWorld; ordered: Ordered; browser: Oa
   google.person.email = NEW_ANN;
   const browser = new OauthBrowser(world.web);
   const destination = { provider: 'google', token_id: await signIn(browser), password: undefined };
-  return { world, browser, ordered: await world.order({ headers: browser.headers, destination }) };
+  return {
+    world,
+    browser,
+    ordered: await world.order({ headers: browser.headers, destination, ...(operations && { operations }) }),
+  };
 }
 
 /** As the worker puts them to rest when the address book says that the permission is missing. */
@@ -66,6 +73,17 @@ test(
     ]);
   },
 );
+
+test('a transfer of nothing but contacts is not run again by a password, which brings none', async () => {
+  const { world, ordered } = await open(['contactsmigration']);
+  expect((await call(world, 'cancel', ordered)).status).toBe(200);
+  const given = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
+  expect(await call(world, 'again', ordered, given)).toMatchObject({
+    status: 409,
+    body: { error: 'OPERATION_NOT_ALLOWED' },
+  });
+  expect(await world.web.database.query('select 1 from transfers')).toHaveLength(1);
+});
 
 describe('a transfer whose contacts alone were not permitted', { timeout: 60_000 }, () => {
   test('keeps its mail as it is, and lets the contacts go on with a new sign-in', async () => {

@@ -47,6 +47,12 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
   const secret = await provenSecret(transfer, 'destination', destination, services, visit);
   if (secret === null) throw notGiven('destination');
   const order = orderAgain(transfer, source.password, secret);
+  if (order.operations.length === 0)
+    throw new Refusal(
+      409,
+      'OPERATION_NOT_ALLOWED',
+      'This transfer brings only contacts, and those need a sign-in at the provider instead of a password.',
+    );
   const { sourceEmail: mailbox } = transfer;
   const asked = { mailbox, contact: order.notificationContact, client: visit.client };
   // From now on: a transfer that ends at once would erase them before the daily is on.
