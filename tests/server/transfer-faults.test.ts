@@ -52,6 +52,13 @@ function greet(socket: Socket): void {
     .write('* OK [CAPABILITY IMAP4rev1 AUTH=PLAIN] hello\r\n');
 }
 
+function hangUp(socket: Socket): void {
+  socket
+    .resume()
+    .on('error', () => {})
+    .end('* OK hello\r\n');
+}
+
 describe('a sign-in', () => {
   test('tells a right password from a wrong one', needs('dovecot'), async () => {
     await using dovecot = await startDovecot();
@@ -107,6 +114,25 @@ describe('a sign-in', () => {
   test('counts as unanswered when a server greets, is sent the password and then says nothing', async () => {
     await using mute = await listening(createTcpServer(greet));
     expect(await checkSignIn(at(mute.port), { trusted: TRUSTED, times: TIMES })).toBe('unanswered');
+  });
+
+  test.each(['', '* BYE no\r\n'])(
+    'counts as unanswered when a server is sent the password and hangs up: %j',
+    async (last) => {
+      const hangsUp = (socket: Socket) => {
+        socket.on('error', () => {}).write('* OK [CAPABILITY IMAP4rev1] hello\r\n');
+        socket.on('data', (line) => {
+          if (line.includes(' LOGIN ')) socket.end(last);
+        });
+      };
+      await using server = await listening(createTcpServer(hangsUp));
+      expect(await checkSignIn(at(server.port), { trusted: TRUSTED, times: TIMES })).toBe('unanswered');
+    },
+  );
+
+  test('reports a server that hangs up before it is sent the password as unreachable', async () => {
+    await using server = await listening(createTcpServer(hangUp));
+    expect(await checkSignIn(at(server.port), { trusted: TRUSTED, times: TIMES })).toBe('unreachable');
   });
 
   test('does not trust a self-signed certificate', needs('openssl'), async () => {

@@ -172,8 +172,10 @@ function refusalOf(result: Exclude<SignIn, 'ok'>, { provider }: Claim): Refusal 
             'GENERAL_ERROR',
             unavailable('could not show that it is the right one, so your password was not sent'),
           );
-    case 'slow':
     case 'unanswered':
+      if (named) return new Refusal(400, 'INVALID_IMAP', 'This mail server gave no answer.');
+      return new Refusal(502, 'GENERAL_ERROR', unavailable('gave no answer'));
+    case 'slow':
       if (named) return new Refusal(400, 'INVALID_IMAP', 'This mail server did not answer in time.');
       return new Refusal(502, 'GENERAL_ERROR', unavailable('did not answer in time'));
     case 'busy':
