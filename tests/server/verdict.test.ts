@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ContactStoreError } from '../../src/server/contacts/contact-store.ts';
-import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import { MailError, mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
 import { TokenUnavailable } from '../../src/server/oauth/tokens.ts';
 import { DatabaseUnavailable } from '../../src/server/store/database-faults.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
@@ -49,6 +49,13 @@ test('a provider whose sign-in does not answer is reported as unreachable', () =
 test('a busy mail server is asked again after exactly the pause it asks for, and for as long as it is busy', () => {
   expect(verdictOn(new MailError('busy', 'Later.', { pause: 5000 }), 20, false, 0)).toMatchObject({ seconds: 5 });
   expect(triedFor(new MailError('busy', 'Later.'))).toBe(Infinity);
+});
+
+test('an Exchange mailbox that nobody may read by IMAP is waited for some hours, and then left to the owner', () => {
+  const cause = { responseStatus: 'BAD', responseText: 'User is authenticated but not connected.' };
+  const error = mailErrorOf(Object.assign(new Error('BAD'), cause));
+  expect(verdictOn(error, 27, true, 0)).toMatchObject({ kind: 'later', waiting: { reason: 'busy' } });
+  expect(verdictOn(error, 28, true, 0)).toMatchObject({ kind: 'attention', reason: 'refused' });
 });
 
 test('a mail server that is out of reach is waited for over a weekend, after two hours by half hours', () => {

@@ -5,7 +5,7 @@ import { isDiskFull } from '../export/staging/disk-room.ts';
 import { ProviderLimit } from '../mail/copy/budget.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
 import { RefusedForNow } from '../mail/copy/troubles.ts';
-import { isBareRefusal, MailError } from '../mail/imap/mail-error.ts';
+import { isBareRefusal, isNotConnected, MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';
 import { LeaseLost } from '../transfers/lease.ts';
@@ -137,11 +137,12 @@ function attentionOn(error: unknown, idleRuns: number, hasMoved: boolean): Verdi
     case 'refused':
       if (isBareRefusal(error) && idleRuns < REFUSED_RUNS) return null;
       return needs(side, 'refused', SENTENCES.refused);
+    case 'busy':
+      return isNotConnected(error) && idleRuns >= IDLE_RUNS ? needs(side, 'refused', SENTENCES.refused) : null;
     case 'certificate':
     case 'unreachable':
     case 'slow':
     case 'lost':
-    case 'busy':
       return null;
   }
 }

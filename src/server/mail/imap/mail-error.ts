@@ -90,6 +90,11 @@ export function isGoodbye(error: MailError): boolean {
   return statusOf(error) === 'BYE';
 }
 
+/** Exchange says it of a connection too many, and for good where the owner may not read the mailbox by IMAP. */
+export function isNotConnected(error: MailError): boolean {
+  return /authenticated but not connected/i.test(wordsOf(error));
+}
+
 /** Whether the server took the command for none. */
 export function isMisread(error: MailError): boolean {
   return statusOf(error) === 'BAD';
