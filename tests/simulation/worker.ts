@@ -18,7 +18,7 @@ import type { Database } from '../../src/server/store/database.ts';
 import { holdLease, TAKEN_FOR_SECONDS } from '../../src/server/worker/lease.ts';
 import { verdictOn } from '../../src/server/worker/verdict.ts';
 import type { Chance } from './chance.ts';
-import { openControl } from './control.ts';
+import { controlOver } from '../../src/server/mail/imap/control.ts';
 import { counting } from './crowd.ts';
 import { DatabaseGone } from './database.ts';
 import type { Receipt } from './judge.ts';
@@ -244,7 +244,7 @@ function copyOf(
       ...(sizes === undefined ? {} : { readAhead: sizes.readAhead }),
     });
   const reading = (side: Side) => ({
-    control: () => heldControl(holds[side], async () => openControl(await connect(side), process)),
+    control: () => heldControl(holds[side], async () => controlOver(await session(side), clock), signal),
     reader: async () => openStreamReader(await session(side)),
     limits: { connections: scenario.connections },
   });

@@ -68,6 +68,8 @@ type Ours = { readonly mailboxes: readonly Mailbox[]; readonly namespace: Namesp
 async function listSides(engine: Engine, isAgain: boolean): Promise<Listings> {
   const { run, controls, lanes, checkers, seen } = engine;
   const sides: Listings[] = [];
+  // Those of before stand until their goodbye is over.
+  await engine.released;
   engine.controlled = true;
   // The other pools may still hold connections of a round in which nothing could be copied.
   if (!isAgain) await closeOthers(engine, ['controls']);
@@ -210,6 +212,8 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
     run.looked();
   };
   try {
+    // The lanes that were made ready leave no connection beside those of the controls.
+    if (unsaid.length > 0) await engine.released;
     await checkers.work(workOf(unsaid.length === 0 ? [] : [unsaid]), async (all, session) => {
       const reader = await session.reader();
       await Promise.all(all.filter((path) => !statuses.has(path)).map((path) => ask(path, reader)));
