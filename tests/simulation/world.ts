@@ -88,7 +88,7 @@ export function openWorld(scenario: Scenario, options: { readonly keepsTrace: bo
     accounts: { source, destination },
     hosts: { source: hostOf('source', source), destination: hostOf('destination', destination) },
     database: openDatabase(scheduler, chance.fork(), scenario.database),
-    tables: new LedgerTables(() => scheduler.now()),
+    tables: new LedgerTables(() => EPOCH + scheduler.now()),
     orphans: { count: 0 },
     crowded: new Set(),
     impatient,

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { sampleOf } from '../folders.ts';
+import type { Quirks, SimulatedAccount } from './account.ts';
+import { PLAIN, SMALL, type Deed, type Scenario } from './scenario.ts';
+import { simulate } from './simulate.ts';
+
+const DAY = 86_400_000;
+const FOLDERS = [
+  { name: 'INBOX', letters: 30 },
+  { name: 'Sent', letters: 12 },
+  { name: 'Letters', letters: 20 },
+];
+
+async function statusesOf(given: Partial<Scenario>) {
+  const { wrong, receipts } = await simulate({ ...PLAIN, folders: FOLDERS, ...given });
+  return { wrong, statuses: receipts.map(({ status }) => status) };
+}
+
+const completed = (orders: number) => ({ wrong: [], statuses: Array.from({ length: orders }, () => 'completed') });
+
+/** The digests of a mailbox, in the order of its UIDs. */
+function digestsIn(account: SimulatedAccount, path: string): readonly string[] {
+  return account.find(path)?.messages.map(({ digest }) => digest) ?? [];
+}
+
+describe('what the destination does is not told as lost, changed or doubled', () => {
+  test.each<[string, Partial<Quirks>]>([
+    ['shows its newest messages only', { window: 15 }],
+    ['shows them only, and says no UIDs', { window: 15, uidPlus: false }],
+    ['keeps equal messages once', { twinsKeptOnce: true }],
+    ['keeps equal messages once, and says no UIDs', { twinsKeptOnce: true, uidPlus: false }],
+    ['adds headers', { rewriting: 'adds headers and size' }],
+    ['adds headers, and says no UIDs', { rewriting: 'adds headers and size', uidPlus: false }],
+  ])('when it %s, by three orders', async (_, destination) => {
+    expect(await statusesOf({ destination, sizes: SMALL, orders: 3 })).toEqual(completed(3));
+  });
+
+  test.each<Deed['does']>([
+    'renumbers a mailbox',
+    'deletes a mailbox',
+    'moves a message',
+    'deletes a message',
+    'reads a message',
+  ])('when its subscriber %s, at whatever moment of two orders', { tags: 'sampled' }, async (does) => {
+    for (const atCommand of sampleOf(
+      Array.from({ length: 30 }, (_, at) => 5 + at * 5),
+      6,
+    )) {
+      const deeds = [{ side: 'destination', atCommand, does }] as const;
+      expect({ atCommand, ...(await statusesOf({ deeds, orders: 2 })) }).toEqual({ atCommand, ...completed(2) });
+    }
+  });
+});
+
+test.each([8, 12, 500].flatMap((count) => ['LIMIT', 'TOOBIG', ''].map((code) => [count, code] as const)))(
+  '%i messages in a row that are refused, NO [%s], keep none of the others back, in a second order either',
+  async (count, code) => {
+    const folders = [
+      { name: 'INBOX', letters: count + 20 },
+      { name: 'Letters', letters: 5 },
+    ];
+    const poison = Array.from({ length: count }, (_, at) => ({ letter: 10 + at, code }));
+    expect(await statusesOf({ folders, poison, orders: 2 })).toEqual(completed(2));
+  },
+);
+
+test.each<[string, Partial<Quirks>]>([
+  ['by MULTIAPPEND', {}],
+  ['one by one', { multiAppend: false }],
+  ['one by one, each announced', { multiAppend: false, literals: 'synchronising' }],
+  ['without UIDs', { uidPlus: false }],
+])('the newest of the inbox come first, and every other folder in its order, %s', async (_, destination) => {
+  // A group has none of both.
+  const newest = 12;
+  const sizes = { ...SMALL, newest };
+  const { wrong, accounts } = await simulate({ ...PLAIN, folders: FOLDERS, destination, sizes });
+  expect(wrong).toEqual([]);
+  const [inbox, there] = [digestsIn(accounts.source, 'INBOX'), digestsIn(accounts.destination, 'INBOX')];
+  expect(there).toEqual([...inbox.slice(-newest), ...inbox.slice(0, -newest)]);
+  for (const path of ['Sent', 'Letters'])
+    expect(digestsIn(accounts.destination, path)).toEqual(digestsIn(accounts.source, path));
+});
+
+test('what a provider takes in a day is never exceeded, and a transfer of many days ends by itself', async () => {
+  const upADay = SMALL.group.octets;
+  const { wrong, receipts, accounts } = await simulate({ ...PLAIN, folders: FOLDERS, upADay, sizes: SMALL });
+  expect({ wrong, statuses: receipts.map(({ status }) => status) }).toEqual(completed(1));
+  const { history, folders } = accounts.destination;
+  const sizes = new Map(
+    [...folders.values()].flatMap(({ messages }) => messages.map(({ id, octets }) => [id, octets.length])),
+  );
+  const stored = history
+    .filter(({ kind }) => kind === 'stored')
+    .map(({ time, id }) => ({ time, octets: sizes.get(id) ?? 0 }));
+  const days = new Set(stored.map(({ time }) => Math.floor(time / DAY)));
+  expect(days.size).toBeGreaterThan(3);
+  for (const { time } of stored) {
+    const day = stored.filter((each) => each.time <= time && each.time > time - DAY);
+    const octets = day.reduce((sum, each) => sum + each.octets, 0);
+    expect(octets).toBeLessThanOrEqual(upADay);
+  }
+});
