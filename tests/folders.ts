@@ -89,7 +89,9 @@ export const FOLDERS: readonly Folder[] = [
       'tests/server/transfer-reset.test.ts',
       'tests/server/web-addresses.test.ts',
       'tests/server/web-mail-faults.test.ts',
+      'tests/simulation/promises.test.ts',
       'tests/simulation/scenarios.test.ts',
+      'tests/simulation/ways.test.ts',
     ],
   },
 ];

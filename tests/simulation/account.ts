@@ -49,8 +49,28 @@ export type Break = 'hangs up' | 'breaks off within' | 'SERVERBUG';
 
 export type Literals = 'synchronising' | 'minus' | 'plus';
 
+/** What a server says otherwise than most do, each within RFC 9051 or not far from it. */
+export const WAYS = [
+  'items turned round',
+  'rows turned round',
+  'bodies twice',
+  'bodies as literal8',
+  'NIL for what is withheld',
+  'warnings',
+  'flags without UIDs',
+  'rows that nobody asked for',
+  'messages go within an answer',
+  'searches turned round',
+  'no sizes',
+  'sizes without CR',
+  'no UIDNEXT with STATUS',
+  'UIDs of appended messages at times',
+] as const;
+export type Way = (typeof WAYS)[number];
+
 /** How a simulated server differs from a good one; see the names of RFC 5530 for the response codes. */
 export type Quirks = {
+  readonly ways: readonly Way[];
   readonly literals: Literals;
   readonly uidPlus: boolean;
   readonly multiAppend: boolean;
@@ -141,6 +161,7 @@ export type Quirks = {
 };
 
 export const GOOD: Quirks = {
+  ways: [],
   literals: 'plus',
   uidPlus: true,
   multiAppend: true,

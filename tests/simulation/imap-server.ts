@@ -1,4 +1,11 @@
-import { digestOf, type GivenMail, type MailFolder, type SimulatedAccount, type StoredMail } from './account.ts';
+import {
+  digestOf,
+  type GivenMail,
+  type MailFolder,
+  type SimulatedAccount,
+  type StoredMail,
+  type Way,
+} from './account.ts';
 import type { Chance } from './chance.ts';
 import {
   BadWords,
@@ -21,6 +28,8 @@ import { EPOCH, type Scheduler } from './scheduler.ts';
 const SMALL_LITERAL = 4096;
 const LITERAL_MARK = /~?\{(\d+)(\+?)\}$/;
 const DAY = 86_400_000;
+/** How often a server does what it does at times. */
+const AT_TIMES = 0.3;
 const SIZE_UNIT = 1024;
 const HINT = /Backoff Time: (\d+)/;
 /** What had been sent before a hint was heard, in milliseconds. */
@@ -80,6 +89,7 @@ export function serve(
   chance: Chance,
 ): ServerSide {
   const { quirks } = account;
+  const does = (way: Way) => quirks.ways.includes(way);
   let open = true;
   let buffer: Buffer = Buffer.alloc(0);
   let parts: Buffer[] = [];
@@ -368,7 +378,7 @@ export function serve(
     return { status: 'OK', text: 'Done' };
   };
   const statusLine = (folder: MailFolder) =>
-    `* STATUS ${quotedPath(folder.name)} (MESSAGES ${shown(folder).length}${quirks.saysUidNext ? ` UIDNEXT ${folder.uidNext}` : ''} UIDVALIDITY ${folder.uidValidity})\r\n`;
+    `* STATUS ${quotedPath(folder.name)} (MESSAGES ${shown(folder).length}${quirks.saysUidNext && !does('no UIDNEXT with STATUS') ? ` UIDNEXT ${folder.uidNext}` : ''} UIDVALIDITY ${folder.uidValidity})\r\n`;
   const status = (words: readonly Word[]): Answer => {
     const folder = folderOf(words[0]);
     const { closing } = quirks;
@@ -399,11 +409,9 @@ export function serve(
     return { status: 'OK', text: `[${readOnly ? 'READ-ONLY' : 'READ-WRITE'}] Done` };
   };
 
-  /** Tells of what others did meanwhile; a mailbox that has gone or been renumbered ends the connection. */
-  const update = () => {
-    if (selected === null || !open) return;
-    const { folder, view, told } = selected;
-    if (folder.stale !== selected.stale) return;
+  const tellOfGone = () => {
+    if (selected === null) return;
+    const { folder, view } = selected;
     const there = new Set(folder.messages);
     for (let at = view.length - 1; at >= 0; at -= 1) {
       const message = view[at];
@@ -411,6 +419,14 @@ export function serve(
       view.splice(at, 1);
       send(`* ${at + 1} EXPUNGE\r\n`);
     }
+  };
+
+  /** Tells of what others did meanwhile; a mailbox that has gone or been renumbered ends the connection. */
+  const update = () => {
+    if (selected === null || !open) return;
+    const { folder, view, told } = selected;
+    if (folder.stale !== selected.stale) return;
+    tellOfGone();
     if (quirks.tellsFlags)
       view.forEach((message, index) => {
         const [before, now] = [told.get(message), flagsOf(message)];
@@ -441,15 +457,30 @@ export function serve(
       uids = uids.filter((_, index) => index % 2 === 0);
     }
     const wanted = new Set(uids);
+    if (does('warnings')) send('* NO [ALERT] The disk is nearly full\r\n', '* OK Still here\r\n');
     const broken = listing
       ? -1
       : view.findIndex((message) => wanted.has(message.uid) && quirks.breaking.has(message.digest));
-    view.forEach((message, index) => {
-      if (!wanted.has(message.uid) || !there.has(message) || (broken >= 0 && index >= broken)) return;
-      if (!listing && quirks.withheld.has(message.digest)) return;
-      if (!listing && quirks.leavesOut > 0 && chance.happens(quirks.leavesOut)) return;
-      send(`* ${index + 1} FETCH (`, ...fetched(message, items), ')\r\n');
-    });
+    const given = view.filter(
+      (message, index) => wanted.has(message.uid) && there.has(message) && (broken < 0 || index < broken),
+    );
+    const unasked = view.find((message) => !wanted.has(message.uid) && there.has(message));
+    if (does('rows that nobody asked for') && unasked !== undefined) given.unshift(unasked);
+    if (does('rows turned round')) given.reverse();
+    for (const message of given) {
+      if (does('messages go within an answer')) tellOfGone();
+      const number = view.indexOf(message) + 1;
+      if (number === 0) continue;
+      if (!listing && quirks.withheld.has(message.digest)) {
+        if (does('NIL for what is withheld')) send(`* ${number} FETCH (UID ${message.uid} BODY[] NIL)\r\n`);
+        continue;
+      }
+      if (!listing && quirks.leavesOut > 0 && chance.happens(quirks.leavesOut)) continue;
+      if (does('flags without UIDs') && chance.happens(AT_TIMES))
+        send(`* ${number} FETCH (FLAGS (${flagsOf(message)}))\r\n`);
+      const times = does('bodies twice') && chance.happens(AT_TIMES) ? 2 : 1;
+      for (let time = 1; time <= times; time += 1) send(`* ${number} FETCH (`, ...fetched(message, items), ')\r\n');
+    }
     const culprit = view[broken];
     const breaks = quirks.breaking.get(culprit?.digest ?? '');
     if (culprit !== undefined && breaks === 'breaks off within') {
@@ -472,7 +503,8 @@ export function serve(
   };
   const fetched = (message: StoredMail, items: readonly string[]): (string | Buffer)[] => {
     const pieces: (string | Buffer)[] = [];
-    const all = items.some((item) => item === 'UID') ? items : ['UID', ...items];
+    const named = items.some((item) => item === 'UID') ? items : ['UID', ...items];
+    const all = does('items turned round') ? named.toReversed() : named;
     all.forEach((item, index) => {
       if (index > 0) pieces.push(' ');
       const upper = item.toUpperCase();
@@ -486,14 +518,18 @@ export function serve(
       else if (upper.startsWith('BODY')) {
         const octets = section(message.octets, upper);
         if (upper.startsWith('BODY[]') || upper.startsWith('BODY.PEEK[]')) message.wasRead = true;
-        pieces.push(`${item.replace(/\.PEEK/i, '').replace(/<(\d+)\.\d+>$/, '<$1>')} {${octets.length}}\r\n`, octets);
+        const name = item.replace(/\.PEEK/i, '').replace(/<(\d+)\.\d+>$/, '<$1>');
+        pieces.push(`${name} ${does('bodies as literal8') ? '~' : ''}{${octets.length}}\r\n`, octets);
       } else throw new Refusal('BAD', `${upper.slice(0, 40)} is not known`);
     });
     return pieces;
   };
   const isOdd = ({ digest }: StoredMail) => Number.parseInt(digest.slice(0, 4), 16) / 65536 < quirks.oddDates;
-  const sizeOf = ({ octets }: StoredMail) =>
-    quirks.roundsSize ? Math.ceil(octets.length / SIZE_UNIT) * SIZE_UNIT : octets.length;
+  const sizeOf = ({ octets }: StoredMail) => {
+    if (does('no sizes')) return 0;
+    if (does('sizes without CR')) return octets.filter((octet) => octet !== 13).length;
+    return quirks.roundsSize ? Math.ceil(octets.length / SIZE_UNIT) * SIZE_UNIT : octets.length;
+  };
 
   const search = (words: readonly Word[]): Answer => {
     const { view, folder } = current();
@@ -527,6 +563,7 @@ export function serve(
       } else throw new Refusal('BAD', `The search key ${key.slice(0, 40)} is not known`);
     }
     if (!Number.isFinite(quirks.shortListings) && found.length > 1) found = found.filter((_, index) => index % 2 === 0);
+    if (does('searches turned round')) found = found.toReversed();
     send(`* SEARCH${found.map(({ uid }) => ` ${uid}`).join('')}\r\n`);
     return { status: 'OK', text: 'Done' };
   };
@@ -620,7 +657,8 @@ export function serve(
     );
     const uids = account.store(folder, dated, peer.client);
     if (isRefused) return no(quirks.refusalCode, given);
-    const text = quirks.uidPlus ? `[APPENDUID ${folder.uidValidity} ${appendedSet(uids)}] Done` : 'Done';
+    const saysUids = quirks.uidPlus && !(does('UIDs of appended messages at times') && chance.happens(AT_TIMES));
+    const text = saysUids ? `[APPENDUID ${folder.uidValidity} ${appendedSet(uids)}] Done` : 'Done';
     return { status: 'OK', text };
   };
 
