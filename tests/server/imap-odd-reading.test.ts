@@ -47,6 +47,36 @@ describe('Reading from odd servers', () => {
     expect(lines.slice(asked).filter((line) => line.includes(':'))).toEqual([]);
   });
 
+  test.each(['in the other order', 'twice'])(
+    'octets that come before their UID, %s, are those of no other message',
+    async (how) => {
+      const waiting: string[] = [];
+      const { reader } = await reading((line, { tag, say }) => {
+        if (!isFetch(line)) return false;
+        const uid = Number(/UID FETCH (\d+)/.exec(line)?.[1]);
+        const number = uid - 2;
+        if (!line.includes('BODY')) say(`* ${number} FETCH (UID ${uid} ${ROW})`, `${tag} OK done`);
+        else if (line.includes(':')) say(`* 1 FETCH (BODY[] {3}\r\none UID 3 ${ROW})`, `${tag} OK done`);
+        else {
+          const body = `* ${number} FETCH (BODY[] {3}\r\n${uid === 3 ? 'one' : 'two'} UID ${uid})`;
+          waiting.unshift(how === 'twice' ? `${body}\r\n${body}` : body, `${tag} OK done`);
+          if (uid === 4) say(...(how === 'twice' ? [2, 3, 0, 1] : [0, 1, 2, 3]).map((at) => waiting[at] ?? ''));
+        }
+      });
+      expect(await bodies(reader.fetch('INBOX', [3, 4]))).toEqual(
+        how === 'twice'
+          ? [
+              [3, 'one'],
+              [4, 'two'],
+            ]
+          : [
+              [4, 'two'],
+              [3, 'one'],
+            ],
+      );
+    },
+  );
+
   test('flags that change while a message is asked for alone take no date from it', async () => {
     const { reader } = await reading((line, { tag, say }) => {
       if (!isFetch(line)) return false;

@@ -164,9 +164,9 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
       untagged: (parts, line) => this.#takeResponse(parts, line, uid, described),
       literal: (parts, size) => {
         const before = this.#bodyAt(parts);
-        if (before === undefined || (before.uid ?? uid) !== uid || !this.#wanted.has(uid)) return undefined;
+        if (before === undefined || (before.uid ?? aloneAs(uid, before, described)) !== uid) return undefined;
         // Without what describes it a message would lose its flags and date.
-        if (described === undefined && !isDescribed(before)) return NOBODY;
+        if (!this.#wanted.has(uid) || (described === undefined && !isDescribed(before))) return NOBODY;
         return this.#arrive(uid, described ?? before, size);
       },
     });
@@ -198,7 +198,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
       return true;
     }
     const items = this.#reader.read(parts);
-    const uid = items.uid ?? alone;
+    const uid = items.uid ?? aloneAs(alone, items, described);
     if (items.body === undefined || uid === undefined || !this.#wanted.has(uid)) {
       this.#finishIfWhole();
       return coming !== undefined;
@@ -234,6 +234,11 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     this.#arrivals.push({ message: { uid, size, flags, internalDate, octets }, octets }, MESSAGE_WEIGHT);
     return octets;
   }
+}
+
+/** The UID of what comes without one: its number tells whether it is that of another command, or comes again. */
+function aloneAs(uid: number | undefined, { number }: FetchItems, described: FetchItems | undefined) {
+  return described === undefined || described.number === number ? uid : undefined;
 }
 
 function isDescribed({ flags, internalDate }: FetchItems): boolean {
