@@ -487,9 +487,10 @@ export function serve(
       const row = Buffer.concat(
         [`* ${broken + 1} FETCH (`, ...fetched(culprit, items)].map((each) => Buffer.from(each)),
       );
-      // One of no octets has been handed out.
-      culprit.wasRead = culprit.octets.length === 0;
-      send(row.subarray(0, row.length - Math.ceil(culprit.octets.length / 2)));
+      const part = row.subarray(0, row.length - Math.ceil(culprit.octets.length / 2));
+      // One of few octets has been handed out, where something comes after them.
+      culprit.wasRead = part.includes(culprit.octets);
+      send(part);
       peer.end();
       close();
       return null;

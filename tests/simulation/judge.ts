@@ -70,8 +70,8 @@ export function judge(evidence: Evidence): string[] {
   let duplicated = 0;
   // Where UIDs are not said, or a mailbox lets nobody in, nothing but the operator's log can tell what a worker stored
   // after its lease was lost.
-  const { uidPlus, closing } = destination.quirks;
-  let orphans = (uidPlus && closing === null ? 0 : evidence.orphans) + storedUnheard(evidence);
+  const { closing } = destination.quirks;
+  let orphans = (saysUids(destination) && closing === null ? 0 : evidence.orphans) + storedUnheard(evidence);
   let tolerated = 0;
   const deleted = new Set(source.history.flatMap(({ kind, digest }) => (kind === 'expunged' ? [digest] : [])));
   for (const [digest, count] of counts) {
@@ -108,7 +108,7 @@ export function judge(evidence: Evidence): string[] {
     wrong.push(`${receipt.duplicated} duplicated are told of ${duplicated}`);
   // What the subscriber deletes before it is read back can't be told from what the server lost; what is moved can, by
   // its UID.
-  const unclear = takenOf(destination, destination.quirks.uidPlus ? ['expunged'] : ['expunged', 'moved']).flatMap(
+  const unclear = takenOf(destination, saysUids(destination) ? ['expunged'] : ['expunged', 'moved']).flatMap(
     // The one that a server keeps of equal messages stood for all of them.
     (digest) =>
       Array.from(
@@ -117,7 +117,7 @@ export function judge(evidence: Evidence): string[] {
       ),
   );
   // Nor can what is kept in another form, without its UID having been said, be known when the source has lost it.
-  if (!destination.quirks.uidPlus && (destination.quirks.rewriting !== 'nothing' || destination.quirks.wantsLineEnd))
+  if (!saysUids(destination) && (destination.quirks.rewriting !== 'nothing' || destination.quirks.wantsLineEnd))
     unclear.push(...source.history.flatMap(({ kind, digest }) => (kind === 'expunged' ? [digest] : [])));
   if (receipt.lost > lost + notKept + unclear.length) wrong.push(`${receipt.lost} lost are told of ${lost}`);
   if (receipt.failure === undefined) countForms(evidence, wrong);
@@ -134,7 +134,7 @@ function unreadOf({ destination, scenario }: Evidence, deleted: ReadonlySet<stri
   const { folders, quirks, history, renamed } = destination;
   const moved = new Set([...renamed, ...history.flatMap(({ kind, id }) => (kind === 'moved' ? [id] : []))]);
   const shown = [...folders.values()].flatMap(({ messages }) => messages.slice(-Math.min(quirks.window, 1e9)));
-  const isUnsaid = (digest: string) => !quirks.uidPlus && quirks.breaking.has(digest);
+  const isUnsaid = (digest: string) => !saysUids(destination) && quirks.breaking.has(digest);
   const isUnknown = (digest: string) => deleted.has(digest) && (isUnsaid(digest) || scenario.backedUpAt !== undefined);
   return shown.filter(
     ({ by, id, wasRead, digest }) => isWorker(by) && !moved.has(id) && wasRead !== true && !isUnknown(digest),
@@ -410,6 +410,10 @@ function countForms(evidence: Evidence, wrong: string[]): void {
 /** One that a strict server refuses, or that stands in place of such a one. */
 function hasOddDate(date: number): boolean {
   return date < EARLIEST_LETTER || date > LATEST_LETTER;
+}
+
+function saysUids({ quirks }: SimulatedAccount): boolean {
+  return quirks.uidPlus && !quirks.ways.includes('UIDs of appended messages at times');
 }
 
 function keepsTwinsOnce({ quirks }: SimulatedAccount): boolean {
