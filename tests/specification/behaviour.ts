@@ -149,7 +149,7 @@ export const SECTION_4: readonly Rule[] = [
     '**Timers**: error and success messages clear automatically after 5 s on load and support pages, and after 7 s on the destination page.',
     'when "%s" fails with %s the page says so for 5 s, and the contact is still good',
     'a letter that fails with %s is said so for 5 s, and is still there',
-    'a letter that was sent is said so for 5 s, is kept to be shown, and the next form is empty and without errors',
+    'a letter that was sent is said so for 5 s, is kept to be shown, and the next form is without errors',
     'the error %s of the address is shown as %s and clears after 7 s',
     'an account creation that ends in %s says so for 7 s, and can be tried again',
     'a message stays while it is looked at, and then has its 7 s again',

@@ -103,7 +103,7 @@ export const SECTION_8: readonly Rule[] = [
   rule(
     "**Support**: failure shows the support form error. Success shows 'Your message has been sent successfully.' Messages clear after 5 s.",
     'a letter that fails with %s is said so for 5 s, and is still there',
-    'a letter that was sent is said so for 5 s, is kept to be shown, and the next form is empty and without errors',
+    'a letter that was sent is said so for 5 s, is kept to be shown, and the next form is without errors',
     'a letter to support has its success and its failure',
     'a letter to support arrives',
   ),
