@@ -5,53 +5,7 @@ import { PAGE, readOauthReturn } from '../../src/contract/page-address.ts';
 import { wizard } from '../wizard.setup.ts';
 import type { Context, Message } from '../wizard.types.ts';
 import { unavailableUntilAsked } from './unavailable.ts';
-
-/**
- * Away to a provider's sign-in. The page unloads here, unless there is no line; the way back is `returned…`. It has no address of its own, so
- * Back leads to the page that was left; out of the back/forward cache it returns there by itself.
- */
-function leaving(role: 'move' | 'transfer' | 'status') {
-  return wizard.createStateConfig({
-    id: `leaving-for-${role}`,
-    ...(role === 'status' ? {} : { meta: { step: 2 } as const }),
-    tags: 'busy',
-    entry: {
-      type: 'leave for',
-      params: ({ context }) => ({
-        address: oauthAddress(role === 'status' ? 'status' : 'transfer', context.destination?.provider ?? ''),
-      }),
-    },
-    on: {
-      'page.return': role === 'status' ? '#home' : '#destination',
-      // The notice of the move stays until the page unloads, which may never happen.
-      ...(role === 'move' ? ({ 'modal.close': '#destination' } as const) : {}),
-      'connection.lose': role === 'status' ? '#unavailable-for-status' : '#unavailable-for-transfer',
-    },
-  });
-}
-
-/** Leaves for a sign-in for an existing transfer; the return leads back to it. */
-export const leavingForAct = wizard.createStateConfig({
-  id: 'leaving-for-act',
-  meta: { step: 4 },
-  tags: 'busy',
-  entry: {
-    type: 'leave for',
-    params: ({ context }) => ({ address: oauthAddress('transfer', context.awaitedConsent?.provider ?? '') }),
-  },
-  on: {
-    'page.return': { target: '#status', actions: 'forget the consent' },
-    'connection.lose': '#unavailable-for-act',
-  },
-});
-
-export const leavingForMove = leaving('move');
-export const leavingForTransfer = leaving('transfer');
-export const leavingForStatus = leaving('status');
-
-function refusal({ context }: { context: Context }): { message: Message } {
-  return { message: { about: 'query', error: queryErrorOf(context.returned?.error ?? '') } };
-}
+import { givingUp } from './waiting.ts';
 
 /** The page from which each sign-in is begun. */
 const BEGUN_AT = {
@@ -59,15 +13,55 @@ const BEGUN_AT = {
   status: '#home',
   act: { target: '#status', actions: 'return to the transfer' },
 } as const;
+type Role = keyof typeof BEGUN_AT;
+
+function stepOf(role: Role) {
+  return role === 'status' ? {} : ({ meta: { step: role === 'act' ? 4 : 2 } } as const);
+}
+
+/**
+ * Away to a provider's sign-in; that of an act is for an existing transfer. The page unloads here, unless there is no line
+ * or nothing comes; the way back is `returned…`. It has no address of its own, so Back leads to the page that was left:
+ * while it is still there by the machine, and out of the back/forward cache by itself.
+ */
+function leaving(id: 'move' | Role) {
+  const role = id === 'move' ? 'transfer' : id;
+  const unavailable = `#unavailable-for-${role}` as const;
+  return wizard.createStateConfig({
+    id: `leaving-for-${id}`,
+    ...stepOf(role),
+    ...givingUp(unavailable),
+    tags: 'busy',
+    entry: {
+      type: 'leave for',
+      params: ({ context }) => ({
+        address: oauthAddress(
+          role === 'status' ? 'status' : 'transfer',
+          (role === 'act' ? context.awaitedConsent : context.destination)?.provider ?? '',
+        ),
+      }),
+    },
+    on: { 'page.return': BEGUN_AT[role], 'modal.close': BEGUN_AT[role], 'connection.lose': unavailable },
+  });
+}
+
+export const leavingForMove = leaving('move');
+export const leavingForTransfer = leaving('transfer');
+export const leavingForStatus = leaving('status');
+export const leavingForAct = leaving('act');
+
+function refusal({ context }: { context: Context }): { message: Message } {
+  return { message: { about: 'query', error: queryErrorOf(context.returned?.error ?? '') } };
+}
 
 /**
  * The server that a sign-in led through is closed, or without its database (`decisions.md`, "The migration portal is
  * unavailable…"): the visitor begins the same sign-in anew.
  */
-function closed(role: keyof typeof BEGUN_AT) {
+function closed(role: Role) {
   return wizard.createStateConfig({
     id: `unavailable-for-${role}`,
-    ...(role === 'status' ? {} : { meta: { step: role === 'act' ? 4 : 2 } as const }),
+    ...stepOf(role),
     ...unavailableUntilAsked(`#leaving-for-${role}`, BEGUN_AT[role]),
   });
 }

@@ -243,6 +243,22 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
     await standsAt('/check-email-scopes', 'We need both permissions');
   });
 
+  test('Back while the page of a provider does not come leads to the other ways, and nothing is forgotten', async () => {
+    await arrive('/check-email-scopes', 'signedIn');
+    await press('Next')(page);
+    await standsAt(...DESTINATION);
+    const kept = await source();
+    // The browser stays where it is, as when its Stop is pressed.
+    await page.route('**/api/oauth/**', (route) => route.fulfill({ status: 204 }));
+    await choose('Outlook')(page);
+    await page.getByText('One moment, please…').waitFor();
+    await page.evaluate(() => history.back());
+    await page.getByText('One moment, please…').waitFor({ state: 'detached' });
+    await standsAt(...DESTINATION);
+    expect(await page.getByRole('button', { name: 'Outlook', exact: true }).isVisible()).toBe(true);
+    expect(await source()).toBe(kept);
+  });
+
   test('who skips to the content goes Back to the page before', async () => {
     await arrive('/');
     await follow('Contact support')(page);

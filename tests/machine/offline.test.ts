@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Event } from '../../machines/wizard.types.ts';
 import { ID, LEGACY, PASSWORD, SESSIONS, type SESSIONS as Sessions } from '../support/moves.ts';
 import { arriveAtStatus, NEEDS_CONSENT, open } from '../support/owner-acts.ts';
-import { arriveAt, refusal } from '../support/wizard.ts';
+import { arriveAt, refusal, type Wizard } from '../support/wizard.ts';
 
 type Script = NonNullable<Parameters<typeof arriveAt>[1]>;
 const valid = () => ({ valid: true });
@@ -33,6 +33,74 @@ const DEEDS: readonly (readonly [keyof Script, string, keyof typeof Sessions, re
     ],
   ],
 ];
+
+/** Away to a provider for a move, a transfer, the list of transfers and an act, and the page that each begins at. */
+const AWAY: readonly (readonly [string, () => Promise<Wizard>, string])[] = [
+  [
+    'a move',
+    async () => {
+      const wizard = arriveAt(
+        '/destination-account',
+        { 'create the account': () => ({ ok: true }) },
+        SESSIONS.signedIn,
+      );
+      await wizard.send({ type: 'move.press' }, { type: 'move.continue' });
+      await wizard.wait(2_000);
+      return wizard;
+    },
+    '/destination-account',
+  ],
+  [
+    'a transfer',
+    async () => {
+      const wizard = arriveAt('/destination-account', {}, SESSIONS.signedIn);
+      await wizard.send({ type: 'options.toggle' }, { type: 'provider.choose', provider: 'aol' });
+      return wizard;
+    },
+    '/destination-account',
+  ],
+  [
+    'the list of transfers',
+    async () => {
+      const wizard = arriveAt('/');
+      await wizard.send({ type: 'lookup.open' }, { type: 'lookup.sign-in', provider: 'yahoo' });
+      return wizard;
+    },
+    '/',
+  ],
+  [
+    'an act',
+    async () => {
+      const wizard = await arriveAtStatus(NEEDS_CONSENT);
+      await wizard.send(open('mend'), { type: 'consent.seek', provider: 'google' });
+      return wizard;
+    },
+    `/status?migration_id=${ID}`,
+  ],
+];
+
+describe.each(AWAY)('a provider whose page does not come, for %s', (_, leave, address) => {
+  test('is not waited for longer than 30 s, and is tried again when it is asked to', async () => {
+    const wizard = await leave();
+    await wizard.wait(29_999);
+    expect(wizard.has('unavailable')).toBe(false);
+    await wizard.wait(1);
+    expect(wizard.has('unavailable')).toBe(true);
+    await wizard.send({ type: 'call.retry' });
+    expect(wizard.left).toHaveLength(2);
+    expect(wizard.left[1]).toBe(wizard.left[0]);
+  });
+
+  test('is left by Back for the page that led there, where nothing is forgotten', async () => {
+    const wizard = await leave();
+    const { source } = wizard.context();
+    await wizard.send({ type: 'modal.close' });
+    expect(wizard.address()).toBe(address);
+    expect(wizard.context()).toMatchObject({ source, awaitedConsent: null });
+    await wizard.wait(30_000);
+    expect(wizard.left).toHaveLength(1);
+  });
+});
 
 describe('without a line', () => {
   test.each(DEEDS)('"%s" waits for the visitor, also when the line is back', async (call, address, session, events) => {
