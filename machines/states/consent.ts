@@ -54,15 +54,23 @@ function refusal({ context }: { context: Context }): { message: Message } {
   return { message: { about: 'query', error: queryErrorOf(context.returned?.error ?? '') } };
 }
 
+/** In mid-wizard going Home or signing out is asked about, on the page that was left. */
+const ASKING_FIRST = {
+  'home.press': '#destination.home.asking',
+  'sign-out.press': '#destination.home.askingToSignOut',
+} as const;
+
 /**
  * The server that a sign-in led through is closed, or without its database (`decisions.md`, "The migration portal is
  * unavailable…"): the visitor begins the same sign-in anew.
  */
 function closed(role: Role) {
+  const { tags, on } = unavailableUntilAsked(`#leaving-for-${role}`, BEGUN_AT[role]);
   return wizard.createStateConfig({
     id: `unavailable-for-${role}`,
     ...stepOf(role),
-    ...unavailableUntilAsked(`#leaving-for-${role}`, BEGUN_AT[role]),
+    tags,
+    on: role === 'transfer' ? { ...on, ...ASKING_FIRST } : on,
   });
 }
 

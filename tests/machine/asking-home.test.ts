@@ -31,6 +31,23 @@ describe('the way to Home in the header', () => {
   });
 
   test.each([
+    ['home.press', 'leaving'],
+    ['sign-out.press', 'parting'],
+  ] as const)(
+    '"%s" asks first where the way to a provider was lost, and who stays keeps everything',
+    async (type, tag) => {
+      const wizard = arriveAt('/destination-account', {}, SESSIONS.signedIn);
+      await wizard.send({ type: 'options.toggle' }, { type: 'provider.choose', provider: 'aol' });
+      await wizard.send({ type: 'connection.lose' }, { type });
+      expect(wizard.address()).toBe('/destination-account');
+      expect(wizard.has(tag)).toBe(true);
+      await wizard.send({ type: 'home.stay' });
+      expect(wizard.has(tag)).toBe(false);
+      expect(wizard.context().source).toEqual(SESSIONS.signedIn.source);
+    },
+  );
+
+  test.each([
     ['/', 'blank'],
     ['/support-form', 'signedIn'],
     ['/status-from-email', 'listing'],
