@@ -14,6 +14,8 @@ const SOURCES = ['src/portal', 'src/inspector', 'src/contract', 'machines'];
 const SINGLE_SOURCES = ['vite.config.ts', 'package-lock.json', 'src/build-portal.ts'];
 const BUILDS = join(ROOT, 'dist');
 const BUILDS_KEPT = 8;
+const UNFINISHED = 'unfinished-';
+const BUILT_WITHIN_MS = 3_600_000;
 const DIGEST_LENGTH = 16;
 const COMPRESSED = /\.(?:js|css|svg|html)$/;
 
@@ -49,12 +51,22 @@ export class PortalUnbuilt extends Error {
 async function newFolder(): Promise<string> {
   try {
     await mkdir(BUILDS, { recursive: true });
-    return await mkdtemp(join(BUILDS, 'unfinished-'));
+    await removeAbandoned();
+    return await mkdtemp(join(BUILDS, UNFINISHED));
   } catch (cause) {
     throw new PortalUnbuilt(
       `The portal can't be built into ${BUILDS} (${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}). Run "npm run build" with the same settings as somebody who may write there, or make it writable.`,
       { cause },
     );
+  }
+}
+
+/** What a start that was killed has left. */
+async function removeAbandoned(): Promise<void> {
+  for (const name of (await readdir(BUILDS)).filter((each) => each.startsWith(UNFINISHED))) {
+    const path = join(BUILDS, name);
+    const { mtimeMs = Infinity } = (await stat(path).catch(() => null)) ?? {};
+    if (mtimeMs < Date.now() - BUILT_WITHIN_MS) await rm(path, { recursive: true, force: true });
   }
 }
 
@@ -85,7 +97,10 @@ async function buildApart(folder: string, environment: Environment): Promise<voi
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
-  if (code !== 0) throw new Error(`The portal could not be built (${code ?? signal}).`);
+  if (code !== 0)
+    throw new PortalUnbuilt(
+      `The portal could not be built into ${BUILDS} (${code ?? signal}). What the build said of it stands above, if it could: is there room on that disk, and memory?`,
+    );
 }
 
 async function buildInto(folder: string): Promise<void> {

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { buildPortal, PortalUnbuilt } from '../../src/build-portal.ts';
 import { type Environment, SettingsError } from '../../src/contract/settings.ts';
 import { settingsFrom } from '../../src/read-settings.ts';
 import { IS_PROOF } from '../folders.ts';
@@ -207,6 +208,17 @@ test('a port that is taken is named, with another to try', async () => {
   } finally {
     other.close();
   }
+});
+
+test('a portal that can not be built is told in a sentence, and what a killed start has left of one goes', async () => {
+  const dist = join(import.meta.dirname, '../../dist');
+  await mkdir(dist, { recursive: true });
+  const left = await mkdtemp(join(dist, 'unfinished-'));
+  await utimes(left, 0, 0);
+  // A build of these settings is nowhere, and Node refuses the option.
+  const built = buildPortal({ LEGACY_NAME: folder.slice(-40), NODE_OPTIONS: '--no-such-option' });
+  await expect(built).rejects.toThrow(PortalUnbuilt);
+  expect(await readdir(dist)).not.toContain(basename(left));
 });
 
 test('the sandbox leaves the port for health checks to them', async () => {
