@@ -458,6 +458,26 @@ describe('taking back', { timeout: 60_000 }, () => {
     });
   });
 
+  test('waits for an order between the same mailboxes, which would copy again what is taken back', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 2) } });
+    const first = await world.order();
+    {
+      await using _worker = await world.work();
+      await whenEnded(world, first);
+    }
+    const given = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
+    const { body } = await call(world, 'again', first, given);
+    const second = { ...first, id: (body as { jobid: string }).jobid };
+    expect(await call(world, 'take-back', first, { password: PASSWORD })).toMatchObject({
+      status: 409,
+      body: { error: 'MIGRATION_IN_PROGRESS' },
+    });
+    expect((await call(world, 'cancel', second)).status).toBe(200);
+    await using _worker = await world.work();
+    await takenBack(world, first);
+    expect(await everything(world)).toEqual(['INBOX']);
+  });
+
   test('is ordered by who may manage the transfer, after its end, with what signs in', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 2) } });
     const ordered = await world.order();

@@ -17,7 +17,6 @@ export function actRefusedWords(about: ActRefused, code: CallFailureCode): Words
       return UNKNOWN;
     case 'mend refused':
     case 'take-back refused':
-      return code === 'INVALID_CREDENTIALS' ? NOT_TAKEN : UNKNOWN;
     case 'again refused':
       if (code === 'INVALID_CREDENTIALS') return NOT_TAKEN;
       if (code === 'MIGRATION_IN_PROGRESS')

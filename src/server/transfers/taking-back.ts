@@ -2,6 +2,7 @@ import type { Database, Sql } from '../store/database.ts';
 import type { Safe } from '../store/safe.ts';
 import { credentialsIfAny, destroyCredential, insertCredentials, sealCredential, type Secret } from './credentials.ts';
 import { LeaseLost, type Lease } from './lease.ts';
+import { betweenSameAccounts } from './transfer.ts';
 
 type Ordering = {
   readonly database: Database;
@@ -18,6 +19,16 @@ export async function takingBack(sql: Sql, transferId: string): Promise<boolean 
     [transferId],
   );
   return row?.ended === true ? row.running : null;
+}
+
+/** Whether another order between the same mailboxes is under way, or waits: it would copy again what is taken back. */
+export async function wouldBeCopiedAgain(sql: Sql, transferId: string): Promise<boolean> {
+  const found = await sql.query(
+    `select 1 from transfers this join transfers other on ${betweenSameAccounts('other', 'this')}
+     where this.id = $1 and other.id <> this.id and other.finished is null and not other.by_itself`,
+    [transferId],
+  );
+  return found.length > 0;
 }
 
 /** Queues the take-back of what an ended transfer has copied. @returns `false` if it is under way already */

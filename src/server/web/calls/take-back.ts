@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { takeBack } from '../../../contract/calls/take-back.ts';
 import { switchDailyOff } from '../../transfers/dailies.ts';
 import { stopDailyRun } from '../../transfers/stopping.ts';
-import { orderTakeBack, takingBack } from '../../transfers/taking-back.ts';
+import { orderTakeBack, takingBack, wouldBeCopiedAgain } from '../../transfers/taking-back.ts';
 import { transferById } from '../../transfers/transfer.ts';
 import { requireManager } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
@@ -35,6 +35,12 @@ export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body
     );
   // The button was pressed twice.
   if (isRunning) return { ok: true as const };
+  if (await wouldBeCopiedAgain(database, id))
+    throw new Refusal(
+      409,
+      'MIGRATION_IN_PROGRESS',
+      'Another transfer between these mailboxes is not finished. It would copy again what is taken back. Please stop it first, or wait for its end.',
+    );
   const secret = await provenSecret(transfer, 'destination', body, services, visit);
   if (secret === null) throw notGiven('destination');
   // Otherwise tomorrow's run would copy it all again.
