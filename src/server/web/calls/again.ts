@@ -58,26 +58,29 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
   // From now on: a transfer that ends at once would erase them before the daily is on.
   const held = until !== null && secret.kind === 'token' ? secret.tokenId : null;
   if (held !== null) await tokens.hold(held, services.now(), database);
-  const started = await startAnew(order, asked, services).catch(async (error: unknown) => {
+  const begin = async () => {
+    const started = await startAnew(order, asked, services);
+    const takesToken = await putRightBy(order, started.id, services);
+    if (until !== null) {
+      const secrets = { source: { kind: 'password', password: source.password }, destination: secret } as const;
+      await switchDailyOn(services, transfer, secrets, services.now(), until);
+      services.securityLog('daily switched on', { client: visit.client, transferId: id });
+    }
+    return { jobid: started.id, usesToken: started.usesToken || takesToken };
+  };
+  const { jobid, usesToken } = await begin().catch(async (error: unknown) => {
     if (held !== null) await tokens.unhold(held, database);
     throw error;
   });
-  const takesToken = await putRightBy(order, started.id, services);
-  if (until !== null) {
-    const secrets = { source: { kind: 'password', password: source.password }, destination: secret } as const;
-    await switchDailyOn(services, transfer, secrets, services.now(), until);
-    services.securityLog('daily switched on', { client: visit.client, transferId: id });
-  }
-  if (secret.kind === 'token')
-    await (started.usesToken || takesToken ? tokens.keep(secret.tokenId) : tokens.forget(secret.tokenId));
-  await services.owners.add(started.id, visit.browser.keep());
+  if (secret.kind === 'token') await (usesToken ? tokens.keep(secret.tokenId) : tokens.forget(secret.tokenId));
+  await services.owners.add(jobid, visit.browser.keep());
   services.securityLog('transfer ordered', {
     mailbox,
     client: visit.client,
-    transferId: started.id,
+    transferId: jobid,
     what: transfer.destinationProvider,
   });
-  return { jobid: started.id };
+  return { jobid };
 });
 
 /** @throws {Refusal} */
