@@ -77,6 +77,21 @@ describe('Reading from odd servers', () => {
     },
   );
 
+  test('a message that comes again while the next mailbox is opened is none of that one', async () => {
+    const again = `* 1 FETCH (UID 1 ${ROW} BODY[] {3}\r\none)`;
+    let opened = 'A';
+    const { reader } = await reading((line, { tag, say }) => {
+      if (line.includes('EXAMINE')) {
+        if (line.includes('"B"')) say(again);
+        opened = line.includes('"B"') ? 'B' : 'A';
+        say('* 1 EXISTS', `* OK [UIDVALIDITY ${opened === 'A' ? 7 : 8}]`, `${tag} OK done`);
+      } else if (isFetch(line)) say(opened === 'A' ? again : again.replace('one', 'two'), `${tag} OK done`);
+      else return false;
+    });
+    expect(await bodies(reader.fetch('A', [1]))).toEqual([[1, 'one']]);
+    expect(await bodies(reader.fetch('B', [1]))).toEqual([[1, 'two']]);
+  });
+
   test('flags that change while a message is asked for alone take no date from it', async () => {
     const { reader } = await reading((line, { tag, say }) => {
       if (!isFetch(line)) return false;

@@ -59,6 +59,8 @@ export class Opening {
     this.#path = path;
     this.#connection.openedBy = this;
     this.#uidNext = Infinity;
+    // What comes before the answer is of the mailbox before.
+    this.#connection.hasOpen = false;
     const opened = this.#send(path, expected);
     this.#opened = opened;
     void this.#note(path, opened);
