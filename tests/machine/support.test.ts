@@ -45,6 +45,7 @@ describe('the fields of the support form', () => {
   });
 
   test.each([
+    ['legacyEmail', legacy(LEGACY), 'good'],
     ['contactEmail', contact('x'), 'wrong'],
     ['contactEmail', contact(''), 'good'],
     ['transferId', transferId('x'), 'wrong'],
