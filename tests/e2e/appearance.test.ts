@@ -449,17 +449,21 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     expect(rooms.length).toBeGreaterThan(5);
   });
 
-  test('on a small laptop the first button is in sight, and where one came back to another tab as well', async () => {
-    await page.setViewportSize({ width: 1366, height: 650 });
-    await arrive('/');
-    const start = page.getByRole('button', { name: 'Start', exact: true });
-    await start.waitFor();
-    expect(await isInSight(start)).toBe(true);
-    await page.setViewportSize({ width: 1280, height: 720 });
-    await arrive('/oauth-callback?token_id=abc&email=maria@mail.example');
-    await page.getByText('Please start once more').waitFor();
-    await expect.poll(() => isInSight(start)).toBe(true);
-  });
+  test(
+    'on a small laptop the first button is in sight, and where one came back to another tab as well',
+    { tags: 'proof' },
+    async () => {
+      await page.setViewportSize({ width: 1366, height: 650 });
+      await arrive('/');
+      const start = page.getByRole('button', { name: 'Start', exact: true });
+      await start.waitFor();
+      expect(await isInSight(start)).toBe(true);
+      await page.setViewportSize({ width: 1280, height: 720 });
+      await arrive('/oauth-callback?token_id=abc&email=maria@mail.example');
+      await page.getByText('Please start once more').waitFor();
+      await expect.poll(() => isInSight(start)).toBe(true);
+    },
+  );
 
   test('where colours are forced, a drawing has that of the words beside it', async () => {
     await page.emulateMedia({ forcedColors: 'active' });

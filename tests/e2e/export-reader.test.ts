@@ -154,42 +154,46 @@ describe(
       await page.context().close();
     });
 
-    test('is without fault in the light and in the dark, nothing touches what is above it, and paper is white', async () => {
-      await opened('eml');
-      await page.evaluate(axe.source);
-      const faults = async () => {
-        const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
-        return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-      };
-      /** What begins less than 4 px below what has the same left edge. */
-      const touching = () =>
-        page.locator('label, input, select, button').evaluateAll((all) => {
-          const boxes = all
-            .filter((each) => each.checkVisibility())
-            .map((each) => ({ html: each.outerHTML.slice(0, 60), box: each.getBoundingClientRect() }));
-          return boxes
-            .filter(({ box }, at) => {
-              const above = boxes[at - 1]?.box;
-              return above !== undefined && above.left === box.left && box.top - above.bottom < 4;
-            })
-            .map(({ html }) => html);
-        });
-      const both = async (look: () => Promise<readonly string[]>) => {
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
-          expect({ colorScheme, found: await look() }).toEqual({ colorScheme, found: [] });
-        }
-        expect(await touching()).toEqual([]);
-      };
-      await both(faults);
-      await messages().nth(1).click();
-      await page.getByRole('button', { name: 'Print this message' }).waitFor();
-      await both(faults);
-      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-      const paper = page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
-      expect(await paper).toBe('light');
-      await page.context().close();
-    });
+    test(
+      'is without fault in the light and in the dark, nothing touches what is above it, and paper is white',
+      { tags: 'proof' },
+      async () => {
+        await opened('eml');
+        await page.evaluate(axe.source);
+        const faults = async () => {
+          const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+          return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+        };
+        /** What begins less than 4 px below what has the same left edge. */
+        const touching = () =>
+          page.locator('label, input, select, button').evaluateAll((all) => {
+            const boxes = all
+              .filter((each) => each.checkVisibility())
+              .map((each) => ({ html: each.outerHTML.slice(0, 60), box: each.getBoundingClientRect() }));
+            return boxes
+              .filter(({ box }, at) => {
+                const above = boxes[at - 1]?.box;
+                return above !== undefined && above.left === box.left && box.top - above.bottom < 4;
+              })
+              .map(({ html }) => html);
+          });
+        const both = async (look: () => Promise<readonly string[]>) => {
+          for (const colorScheme of ['light', 'dark'] as const) {
+            await page.emulateMedia({ colorScheme });
+            expect({ colorScheme, found: await look() }).toEqual({ colorScheme, found: [] });
+          }
+          expect(await touching()).toEqual([]);
+        };
+        await both(faults);
+        await messages().nth(1).click();
+        await page.getByRole('button', { name: 'Print this message' }).waitFor();
+        await both(faults);
+        await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+        const paper = page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
+        expect(await paper).toBe('light');
+        await page.context().close();
+      },
+    );
 
     test("the browser's Back leads from a message to where one was in the list, and Forward to the message", async () => {
       await opened('eml');

@@ -140,18 +140,22 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     expect(await values('Contacts format')).toEqual(['csv', 'vcf', 'pst']);
   });
 
-  test('whose sign-in is over while the page is open is asked for again by the link of its files', async () => {
-    const id = await order(subscriber('ines'), product.url, 'eml', 'csv');
-    await isComplete();
-    await page.context().clearCookies();
-    // Whatever the page that is open writes into it until then.
-    await page.addInitScript(() => sessionStorage.clear());
-    await files().getByRole('link').click();
-    await page.getByText('To download them, press “Show more” and sign in.').waitFor();
-    expect(page.url()).toBe(`${product.url}/status?migration_id=${id}`);
-  });
+  test(
+    'whose sign-in is over while the page is open is asked for again by the link of its files',
+    { tags: 'proof' },
+    async () => {
+      const id = await order(subscriber('ines'), product.url, 'eml', 'csv');
+      await isComplete();
+      await page.context().clearCookies();
+      // Whatever the page that is open writes into it until then.
+      await page.addInitScript(() => sessionStorage.clear());
+      await files().getByRole('link').click();
+      await page.getByText('To download them, press “Show more” and sign in.').waitFor();
+      expect(page.url()).toBe(`${product.url}/status?migration_id=${id}`);
+    },
+  );
 
-  test('is deleted by "Delete my export now": the files, the link and the page say so', async () => {
+  test('is deleted by "Delete my export now": the files, the link and the page say so', { tags: 'proof' }, async () => {
     await order(subscriber('maria'), product.url, 'eml', 'vcf');
     await isComplete();
     const link = (await files().getByRole('link').getAttribute('href')) ?? '';

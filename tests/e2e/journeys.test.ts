@@ -74,7 +74,7 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     expect(await page.getByText(/could not be copied|not in your new mailbox/).count()).toBe(0);
   });
 
-  test('a transfer to Outlook runs to its end, and is found again by a sign-in there', { tags: 'proof' }, async () => {
+  test('a transfer to Outlook runs to its end, and is found again by a sign-in there', async () => {
     await arrive('ines');
     await choose('Outlook');
     await signInAt('Outlook', 'ines@outlook.com');
@@ -139,7 +139,7 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     expect(await page.evaluate(() => sessionStorage.getItem('dstAccount'))).toContain('"provider":"office365"');
   });
 
-  test('a download makes files of both formats, whose links give them', { tags: 'proof' }, async () => {
+  test('a download makes files of both formats, whose links give them', async () => {
     await arrive('tom');
     await choose('Download');
     const form = page.getByRole('form', { name: 'Download as files' });

@@ -42,50 +42,44 @@ describe('what can go wrong on the way to the move, in Chromium (needs chromium)
     expect(await dialog.getByLabel('Password', { exact: true }).inputValue()).toBe('');
   });
 
-  test(
-    'a sign-in at Yahoo that is cancelled, or has another address, comes back with its error; the right one is worth nothing in another browser, or a second time',
-    { tags: 'proof' },
-    async () => {
-      const answers: string[] = [];
-      page.on('request', (request) => {
-        if (request.url().includes('/api/oauth/callback/')) answers.push(request.url());
-      });
-      const destination = () => page.evaluate(() => sessionStorage.getItem('dstAccount'));
-      const goToYahooAgain = async () => {
-        await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
-        await page.getByRole('dialog', { name: 'Important notice' }).getByRole('button', { name: 'Continue' }).click();
-        await page.getByRole('heading', { name: 'Sandbox: Yahoo sign-in' }).waitFor();
-      };
-      await goToYahoo(page, product.url, subscriber);
-      await page.getByRole('button', { name: 'Cancel' }).click();
-      await page.waitForURL('**/destination-account?error=EXTERNAL_OAUTH_ERROR');
-      await page.getByText('Authentication error', { exact: true }).waitFor();
-      await page.getByText('An external authentication error has happened. Please, try again.').waitFor();
-      expect(await destination()).not.toContain('tokenId');
+  test('a sign-in at Yahoo that is cancelled, or has another address, comes back with its error; the right one is worth nothing in another browser, or a second time', async () => {
+    const answers: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/api/oauth/callback/')) answers.push(request.url());
+    });
+    const destination = () => page.evaluate(() => sessionStorage.getItem('dstAccount'));
+    const goToYahooAgain = async () => {
+      await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
+      await page.getByRole('dialog', { name: 'Important notice' }).getByRole('button', { name: 'Continue' }).click();
+      await page.getByRole('heading', { name: 'Sandbox: Yahoo sign-in' }).waitFor();
+    };
+    await goToYahoo(page, product.url, subscriber);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.waitForURL('**/destination-account?error=EXTERNAL_OAUTH_ERROR');
+    await page.getByText('Authentication error', { exact: true }).waitFor();
+    await page.getByText('An external authentication error has happened. Please, try again.').waitFor();
+    expect(await destination()).not.toContain('tokenId');
 
-      await goToYahooAgain();
-      await consent(page, { email: 'somebody@yahoo.example', password: 'sandbox' });
-      await page.waitForURL('**/destination-account?error=INVALID_EMAIL');
-      await page.getByText('Please, use your San Bruno credentials to login into Yahoo.').waitFor();
-      expect(await destination()).not.toContain('somebody@yahoo.example');
+    await goToYahooAgain();
+    await consent(page, { email: 'somebody@yahoo.example', password: 'sandbox' });
+    await page.waitForURL('**/destination-account?error=INVALID_EMAIL');
+    await page.getByText('Please, use your San Bruno credentials to login into Yahoo.').waitFor();
+    expect(await destination()).not.toContain('somebody@yahoo.example');
 
-      await goToYahooAgain();
-      await consent(page, subscriber);
-      await page.waitForURL('**/start-migration');
-      const answer = answers.at(-1);
-      if (answer === undefined) throw new Error('Nothing came back to the callback.');
-      await using elsewhere = await browser.newContext();
-      for (const visitor of [page.request, elsewhere.request]) {
-        const again = await visitor.get(answer, { maxRedirects: 0 });
-        expect(again.status()).toBe(302);
-        expect(again.headers()['location']).toContain('error=EXTERNAL_OAUTH_ERROR');
-      }
-      const stateless = await page.request.get(`${product.url}/api/oauth/callback/yahoo/?code=abc`, {
-        maxRedirects: 0,
-      });
-      expect(stateless.headers()['location']).toContain('error=EXTERNAL_OAUTH_ERROR');
-    },
-  );
+    await goToYahooAgain();
+    await consent(page, subscriber);
+    await page.waitForURL('**/start-migration');
+    const answer = answers.at(-1);
+    if (answer === undefined) throw new Error('Nothing came back to the callback.');
+    await using elsewhere = await browser.newContext();
+    for (const visitor of [page.request, elsewhere.request]) {
+      const again = await visitor.get(answer, { maxRedirects: 0 });
+      expect(again.status()).toBe(302);
+      expect(again.headers()['location']).toContain('error=EXTERNAL_OAUTH_ERROR');
+    }
+    const stateless = await page.request.get(`${product.url}/api/oauth/callback/yahoo/?code=abc`, { maxRedirects: 0 });
+    expect(stateless.headers()['location']).toContain('error=EXTERNAL_OAUTH_ERROR');
+  });
 
   test('a session that was tampered with starts at Home', async () => {
     await page.goto(product.url);

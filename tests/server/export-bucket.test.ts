@@ -86,7 +86,7 @@ test('an upload that its owner stops leaves nothing in the bucket', async () => 
   expect(await server.keys()).toEqual(before);
 });
 
-test('an upload ends when its owner stops it, though the bucket does not answer', async () => {
+test('an upload ends when its owner stops it, though the bucket does not answer', { tags: 'proof' }, async () => {
   const stop = new AbortController();
   await using silent = await startHttpListener((asked) => {
     // The message is there, and nothing is said to it; to what clears up after it neither, but not for long.
@@ -174,7 +174,7 @@ test('a bucket without keys says at the start which ones it needs', async () => 
   }
 });
 
-test('a bucket that says nothing keeps nobody from starting either', async () => {
+test('a bucket that says nothing keeps nobody from starting either', { tags: 'proof' }, async () => {
   await using silent = await startHttpListener((asked) => asked.resume());
   const exportsUrl = server.url.replace(`:${server.port}`, `:${silent.port}`);
   const said: string[] = [];

@@ -226,35 +226,41 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     expect(await runs(world)).toEqual([]);
   });
 
-  test('is not brought any more after a refused password, which its owner is told once', async () => {
-    const world = await open();
-    await using _worker = await world.work();
-    const ordered = await begun(world);
-    world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
-    world.web.advance(DAY_MS);
-    await look(world);
-    const [id = ''] = await runs(world);
-    const run = { ...ordered, id };
-    await mailWhen(world, run, ({ attention }) => attention !== undefined);
-    expect(await kept(world)).toEqual([]);
-    expect(await dailyOf(world, ordered)).toEqual({ until: expect.any(String), ended: 'sign_in' });
-    await expect
-      .poll(() => world.web.outbox.filter(({ raw }) => raw.includes('stopped bringing new mail')), { timeout: 15_000 })
-      .toHaveLength(1);
-    expect(await told(world)).toEqual(['paused']);
-    expect(await call(world, 'daily-off', ordered)).toMatchObject(OFF);
-    world.web.advance(2 * DAY_MS);
-    await look(world);
-    expect(await runs(world)).toEqual([id]);
+  test(
+    'is not brought any more after a refused password, which its owner is told once',
+    { tags: 'proof' },
+    async () => {
+      const world = await open();
+      await using _worker = await world.work();
+      const ordered = await begun(world);
+      world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
+      world.web.advance(DAY_MS);
+      await look(world);
+      const [id = ''] = await runs(world);
+      const run = { ...ordered, id };
+      await mailWhen(world, run, ({ attention }) => attention !== undefined);
+      expect(await kept(world)).toEqual([]);
+      expect(await dailyOf(world, ordered)).toEqual({ until: expect.any(String), ended: 'sign_in' });
+      await expect
+        .poll(() => world.web.outbox.filter(({ raw }) => raw.includes('stopped bringing new mail')), {
+          timeout: 15_000,
+        })
+        .toHaveLength(1);
+      expect(await told(world)).toEqual(['paused']);
+      expect(await call(world, 'daily-off', ordered)).toMatchObject(OFF);
+      world.web.advance(2 * DAY_MS);
+      await look(world);
+      expect(await runs(world)).toEqual([id]);
 
-    expect((await call(world, 'resume', run, { password: NEW_PASSWORD })).status).toBe(200);
-    await whenEnded(world, run);
-    await expect.poll(() => told(world)).toEqual(['paused', 'finished']);
-    const anew = await call(world, 'again', ordered, { ...GIVEN, destination_account: { password: NEW_PASSWORD } });
-    expect(anew.status).toBe(200);
-    expect(await dailyOf(world, ordered)).toMatchObject({ next: expect.any(String) });
-    expect(await dailyOf(world, ordered)).not.toHaveProperty('ended');
-  });
+      expect((await call(world, 'resume', run, { password: NEW_PASSWORD })).status).toBe(200);
+      await whenEnded(world, run);
+      await expect.poll(() => told(world)).toEqual(['paused', 'finished']);
+      const anew = await call(world, 'again', ordered, { ...GIVEN, destination_account: { password: NEW_PASSWORD } });
+      expect(anew.status).toBe(200);
+      expect(await dailyOf(world, ordered)).toMatchObject({ next: expect.any(String) });
+      expect(await dailyOf(world, ordered)).not.toHaveProperty('ended');
+    },
+  );
 
   test('is brought on after it was switched on again at a run that had brought nothing', async () => {
     const world = await open();

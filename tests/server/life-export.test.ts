@@ -193,7 +193,7 @@ describe('an export', { ...needs('dovecot', 'unzip'), timeout: 90_000 }, () => {
 });
 
 describe('an export into a bucket', { ...needs('dovecot', 'unzip'), timeout: 90_000 }, () => {
-  test('waits as long as the bucket takes nothing, and has every message in the end', async () => {
+  test('waits as long as the bucket takes nothing, and has every message in the end', { tags: 'proof' }, async () => {
     Object.assign(process.env, S3_KEYS);
     await using server = await startS3Server();
     const bucket = { isWell: false, refused: 0 };
@@ -274,29 +274,33 @@ describe('the contacts of an export', { timeout: 60_000 }, () => {
     expect(SENTENCES.contactsUnreadable).not.toContain('password');
   });
 
-  test('whose address book can not be reached in the end speak of the one that they are in', async () => {
-    const world = await openWorldOfTest({
-      mail: { INBOX: some(0, 2) },
-      environment: {
-        LEGACY_CARDDAV_URL: `${await bookThatAnswers({ status: 503, headers: { 'retry-after': '0' } })}/{email}/`,
-      },
-    });
-    const { database, queue } = world.web;
-    const ordered = await orderExport(world);
-    const runs = async () =>
-      (
-        await database.query<{ runs: number }>(
-          "select idle_runs as runs from operations where operation = 'contactsmigration'",
-        )
-      )[0]?.runs ?? 0;
-    await using _worker = await world.work();
-    await expect.poll(runs).toBe(1);
-    // All its tries but the last one are over.
-    await database.query("update operations set idle_runs = 27 where operation = 'contactsmigration'");
-    await queue.send(ordered.id);
-    await expect
-      .poll(async () => (await statusOf(world, ordered)).contactsmigration?.failure)
-      .toBe(SENTENCES.contactsUnreachable);
-    expect(SENTENCES.contactsUnreachable).not.toContain('new mailbox');
-  });
+  test(
+    'whose address book can not be reached in the end speak of the one that they are in',
+    { tags: 'proof' },
+    async () => {
+      const world = await openWorldOfTest({
+        mail: { INBOX: some(0, 2) },
+        environment: {
+          LEGACY_CARDDAV_URL: `${await bookThatAnswers({ status: 503, headers: { 'retry-after': '0' } })}/{email}/`,
+        },
+      });
+      const { database, queue } = world.web;
+      const ordered = await orderExport(world);
+      const runs = async () =>
+        (
+          await database.query<{ runs: number }>(
+            "select idle_runs as runs from operations where operation = 'contactsmigration'",
+          )
+        )[0]?.runs ?? 0;
+      await using _worker = await world.work();
+      await expect.poll(runs).toBe(1);
+      // All its tries but the last one are over.
+      await database.query("update operations set idle_runs = 27 where operation = 'contactsmigration'");
+      await queue.send(ordered.id);
+      await expect
+        .poll(async () => (await statusOf(world, ordered)).contactsmigration?.failure)
+        .toBe(SENTENCES.contactsUnreachable);
+      expect(SENTENCES.contactsUnreachable).not.toContain('new mailbox');
+    },
+  );
 });

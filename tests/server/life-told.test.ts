@@ -42,7 +42,7 @@ async function sentAfterwards(world: LifeWorld): Promise<void> {
 }
 
 describe('an owner is told', { timeout: 60_000 }, () => {
-  test('of what was taken back, what stays, and each time that it was asked for', async () => {
+  test('of what was taken back, what stays, and each time that it was asked for', { tags: 'proof' }, async () => {
     const world = await open();
     const seen = Promise.withResolvers<void>();
     await using _worker = await world.work({ onTakeBackStep: () => seen.promise });

@@ -279,44 +279,48 @@ test('an error of the queue that pg-boss has copied is logged as the original er
   expect(lines.join()).not.toContain('canary');
 });
 
-test('a transfer that fails every time is retried after longer and longer pauses, logged once, and keeps no other waiting', async () => {
-  await using database = await openTestDatabase(FRESH);
-  const log = openLog('silent');
-  const told = vi.spyOn(log, 'error');
-  await using queue = await openJobQueue({ database, log });
-  const tries = new Map<string, number>();
-  let fault: Error | null = new TypeError('Of the program itself.');
-  await using _working = await queue.workOnTransfers(1, async (id) => {
-    tries.set(id, (tries.get(id) ?? 0) + 1);
-    if (id === 'broken' && fault !== null) throw fault;
-  });
-  const waiting = async () => {
-    const [job] = await database.query<{ seconds: number }>(
-      `select round(extract(epoch from start_after - created_on))::integer as seconds from pgboss.job
+test(
+  'a transfer that fails every time is retried after longer and longer pauses, logged once, and keeps no other waiting',
+  { tags: 'proof' },
+  async () => {
+    await using database = await openTestDatabase(FRESH);
+    const log = openLog('silent');
+    const told = vi.spyOn(log, 'error');
+    await using queue = await openJobQueue({ database, log });
+    const tries = new Map<string, number>();
+    let fault: Error | null = new TypeError('Of the program itself.');
+    await using _working = await queue.workOnTransfers(1, async (id) => {
+      tries.set(id, (tries.get(id) ?? 0) + 1);
+      if (id === 'broken' && fault !== null) throw fault;
+    });
+    const waiting = async () => {
+      const [job] = await database.query<{ seconds: number }>(
+        `select round(extract(epoch from start_after - created_on))::integer as seconds from pgboss.job
        where name = 'transfers' and state = 'created' and singleton_key = 'broken'`,
-    );
-    return job?.seconds;
-  };
-  const goOn = () => database.query("update pgboss.job set start_after = created_on where singleton_key = 'broken'");
-  await queue.send('broken');
-  const pauses: (number | undefined)[] = [];
-  for (let attempt = 1; attempt <= 14; attempt += 1) {
-    await expect.poll(async () => [tries.get('broken'), (await waiting()) !== undefined]).toEqual([attempt, true]);
-    pauses.push(await waiting());
-    if (attempt === 14) fault = new RangeError('Another one.');
+      );
+      return job?.seconds;
+    };
+    const goOn = () => database.query("update pgboss.job set start_after = created_on where singleton_key = 'broken'");
+    await queue.send('broken');
+    const pauses: (number | undefined)[] = [];
+    for (let attempt = 1; attempt <= 14; attempt += 1) {
+      await expect.poll(async () => [tries.get('broken'), (await waiting()) !== undefined]).toEqual([attempt, true]);
+      pauses.push(await waiting());
+      if (attempt === 14) fault = new RangeError('Another one.');
+      await goOn();
+    }
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1800, 1800, 1800]);
+    await expect.poll(() => tries.get('broken')).toBe(15);
+    await expect.poll(waiting).toBe(1800);
+    await queue.send('other');
+    await expect.poll(() => tries.get('other')).toBe(1);
+    expect(told.mock.calls.map(([facts]) => facts)).toEqual([
+      { err: expect.any(TypeError), queue: 'transfers', transferId: 'broken' },
+      { err: expect.any(RangeError), queue: 'transfers', transferId: 'broken' },
+    ]);
+    fault = null;
     await goOn();
-  }
-  expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1800, 1800, 1800]);
-  await expect.poll(() => tries.get('broken')).toBe(15);
-  await expect.poll(waiting).toBe(1800);
-  await queue.send('other');
-  await expect.poll(() => tries.get('other')).toBe(1);
-  expect(told.mock.calls.map(([facts]) => facts)).toEqual([
-    { err: expect.any(TypeError), queue: 'transfers', transferId: 'broken' },
-    { err: expect.any(RangeError), queue: 'transfers', transferId: 'broken' },
-  ]);
-  fault = null;
-  await goOn();
-  await expect.poll(() => tries.get('broken')).toBe(16);
-  await expect.poll(waiting).toBeUndefined();
-});
+    await expect.poll(() => tries.get('broken')).toBe(16);
+    await expect.poll(waiting).toBeUndefined();
+  },
+);

@@ -65,24 +65,28 @@ describe('a transfer', { ...needs('dovecot'), timeout: 120_000 }, () => {
     return id;
   }
 
-  test('knows messages again when the source gives them new UIDs under a new UIDVALIDITY', async () => {
-    const letters = [...Array.from({ length: 150 }, (_, index) => letter(index)), TWIN, TWIN];
-    await fill('Work', letters);
-    const id = await stopAfter(1);
-    {
-      await using mail = await sourceClient();
-      await mail.command('DELETE Work');
-    }
-    await fill('Work', letters.toReversed());
-    await using world = await open();
-    expect(await mailUntil(world.transfers, id)).toMatchObject({
-      status: 'completed',
-      lost: 0,
-      duplicated: 0,
-      changed: 0,
-    });
-    expect(await difference()).toEqual({ messages: 152, lost: [], duplicated: [], changed: [] });
-  });
+  test(
+    'knows messages again when the source gives them new UIDs under a new UIDVALIDITY',
+    { tags: 'proof' },
+    async () => {
+      const letters = [...Array.from({ length: 150 }, (_, index) => letter(index)), TWIN, TWIN];
+      await fill('Work', letters);
+      const id = await stopAfter(1);
+      {
+        await using mail = await sourceClient();
+        await mail.command('DELETE Work');
+      }
+      await fill('Work', letters.toReversed());
+      await using world = await open();
+      expect(await mailUntil(world.transfers, id)).toMatchObject({
+        status: 'completed',
+        lost: 0,
+        duplicated: 0,
+        changed: 0,
+      });
+      expect(await difference()).toEqual({ messages: 152, lost: [], duplicated: [], changed: [] });
+    },
+  );
 
   test('brings what arrives meanwhile, and counts as nothing lost what is deleted meanwhile', async () => {
     await fill(

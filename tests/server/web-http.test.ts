@@ -279,7 +279,7 @@ test('a load balancer that uses HTTP/1.0 without a Host header is answered', asy
 test('a port that is taken is said to be, with an example', async () => {
   const port = Number(new URL(world.url).port);
   await expect(startWeb(openWeb(world.services), { host: '127.0.0.1', port, portalFolder: null })).rejects.toThrow(
-    `PORT ${port} is already in use. Stop what uses it, or name another. Example: PORT=${port + 1}`,
+    `PORT ${port} is already in use. Stop what uses it, or name another. Example: PORT=${port + (port < 60_000 ? 10 : -10)}`,
   );
 });
 

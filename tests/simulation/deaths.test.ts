@@ -192,7 +192,7 @@ describe('what a death leaves is settled by the next worker', () => {
 
   test('between the two halves of taking over what was known under another UIDVALIDITY of the source: none', async () => {
     const folders = [{ name: 'INBOX', letters: 30 }];
-    const deeds = [{ side: 'source', atCommand: 20, does: 'renumbers a mailbox' }] as const;
+    const deeds = [{ side: 'source', atCommand: 25, does: 'renumbers a mailbox' }] as const;
     const renumbered: Scenario = { ...FAIR, folders, deeds, sizes: SMALL };
     const lived = await live(await dyingAfter(renumbered, /the database answers worker1's settle 30/));
     expect(lived).toMatchObject({ wrong: [], status: 'completed', appends: 0 });
