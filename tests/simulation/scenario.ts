@@ -425,7 +425,7 @@ function both(chance: Chance): Partial<Quirks> {
     delimiter: chance.one(['/', '.']),
     ...(chance.happens(0.1) ? { goodbyeAfterCommands: chance.integer(6, 40) } : {}),
     ...(chance.happens(0.1) ? { connections: chance.integer(2, 6) } : {}),
-    ...(chance.happens(0.05) ? { bytesADay: chance.integer(30_000, 200_000) } : {}),
+    ...(chance.happens(0.05) ? { bytesADay: chance.integer(300_000, 600_000) } : {}),
     ...(chance.happens(0.1) ? { roundsSize: true } : {}),
   };
 }
