@@ -109,7 +109,7 @@ export const complete = {
       },
     ],
     waiting: () => [{ icon: DRAWINGS.letter, text: 'The status page tells you what to do.' }],
-    ended: () => [{ icon: DRAWINGS.letter, text: 'The status page tells you how it went, and what we copied.' }],
+    ended: () => [{ icon: DRAWINGS.letter, text: 'The status page tells you how it went.' }],
   },
   safe: shared.nothingDeleted,
   status: 'Check progress',

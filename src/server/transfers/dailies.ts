@@ -249,7 +249,7 @@ async function startDaily(services: Starting, sourceEmail: string, now: number):
   try {
     const asked = { ...order, operations: ['emailmigration'] } as const;
     const started = await transfers.start(asked, { anew: true, like: id, admit });
-    // Another transfer of the mailbox has begun since, and it is looked again in an hour.
+    // Another transfer of the mailbox has begun meanwhile; the daily's turn comes again in an hour.
     if (started.kind === 'busy') return;
   } catch (error) {
     if (error instanceof SwitchedOff) return;

@@ -42,10 +42,7 @@ export type Sessions = {
   purge(): Promise<void>;
 };
 
-/**
- * SQL for whether a session has not ended. One that would last much longer was noted by a clock that was ahead.
- * @param now the placeholder of the time
- */
+/** SQL for whether a session has not ended `now`. One that would last much longer was noted by a clock that was ahead. */
 const lasts = (now: string) => `expires > ${now} and expires <= ${now}::float8 + ${2 * SESSION_MS}`;
 
 /** The mailboxes that the caller is signed in to. */
