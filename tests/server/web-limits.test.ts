@@ -3,6 +3,7 @@ import { CLOCKS_APART_MS, LIMITS, type LimitName } from '../../src/server/web/li
 import { clientNetwork } from '../../src/server/web/client-address.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
 import { openWeb } from '../../src/server/web/services.ts';
+import { OauthBrowser } from '../support/oauth-browser.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
@@ -65,6 +66,21 @@ describe('sign-ins', () => {
     for (let at = 0; at < 30; at += 1) await signIn('guess', `198.51.100.${at}`);
     expect((await signIn('guess', '198.51.100.99')).status).toBe(429);
     expect((await signIn(PASSWORD, '203.0.113.9')).status).toBe(200);
+  });
+
+  test('a browser that has signed in before, and moves to another network, is not kept waiting by others', async () => {
+    const browser = new OauthBrowser(world);
+    const signInThere = async (password: string, client: string) => {
+      const headers = { ...fromClient(client), ...browser.headers };
+      const answer = await world.post('/api/validate/', { email: ANN, password, provider: 'sanbruno' }, headers);
+      browser.keep(answer);
+      return answer.status;
+    };
+    for (const client of ['203.0.113.9', '203.0.113.10', '203.0.113.11']) {
+      expect(await signInThere(PASSWORD, client)).toBe(200);
+      for (let at = 0; at < 30; at += 1) await signIn('guess', `198.51.100.${at}`);
+      expect((await signIn('guess', '198.51.100.99')).status).toBe(429);
+    }
   });
 
   test('are still counted by a server that has just started', async () => {

@@ -10,6 +10,9 @@ const BOB = `bob@${LEGACY_DOMAIN}`;
 const PASSWORD = 'correct horse';
 const DAY_MS = 24 * 3_600_000;
 const [HERE, THERE, ELSEWHERE] = ['a'.repeat(64), 'b'.repeat(64), 'c'.repeat(64)];
+/** The present keys of these browsers: each sign-in gives them a new one. */
+const keys = new Map<string, string>();
+const inBrowser = (browser: string) => fromBrowser(keys.get(browser) ?? browser);
 
 let world: WebWorld;
 beforeAll(async () => {
@@ -19,6 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {
+  keys.clear();
   for (const table of ['limits', 'limit_slots', 'known_clients', 'transfers', 'sessions'])
     await world.database.query(`delete from ${table}`);
 });
@@ -28,16 +32,18 @@ const signOut = (headers: Record<string, string>, body: object = {}) => world.po
 
 async function signIn(browser: string, email = ANN): Promise<string> {
   const account = { email, password: PASSWORD, provider: 'sanbruno' };
-  const { body } = await world.post('/api/validate/', account, fromBrowser(browser));
+  const { body, headers } = await world.post('/api/validate/', account, inBrowser(browser));
+  const [, key = ''] = /^browser=([0-9a-f]{64});/.exec(headers.getSetCookie()[0] ?? '') ?? [];
+  keys.set(browser, key);
   return (body as { token: string }).token;
 }
 
 const isGood = async (token: string) => (await world.post('/api/validate-token/', { token })).status === 200;
 
 /** A transfer of Ann's mailbox, ordered by a browser that is neither of the two. */
-async function transfer(headers = fromBrowser('d'.repeat(64))): Promise<string> {
+async function transfer(headers = fromBrowser('d'.repeat(64)), email = ANN): Promise<string> {
   const order = {
-    source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
+    source_account: { email, password: PASSWORD, provider: 'sanbruno' },
     destination_account: { email: 'ann@mail.example', provider: 'file_export' },
     operations: ['emailmigration', 'contactsmigration'],
     parameters: {},
@@ -57,11 +63,7 @@ test('a sign-in that was noted while the clock was ahead is over once that is pu
   const id = await transfer();
   world.advance(30 * DAY_MS);
   const token = await signIn(HERE);
-  const seen = async () => [
-    await isGood(token),
-    await seesAll(id, bearer(token)),
-    await seesAll(id, fromBrowser(HERE)),
-  ];
+  const seen = async () => [await isGood(token), await seesAll(id, bearer(token)), await seesAll(id, inBrowser(HERE))];
   expect(await seen()).toEqual([true, true, true]);
   world.advance(-30 * DAY_MS);
   expect(await seen()).toEqual([false, false, false]);
@@ -73,32 +75,32 @@ describe('signing out', () => {
   test('ends the bearer and what the cookie of that browser opens, and nobody else’s', async () => {
     const id = await transfer();
     const [mine, other] = [await signIn(HERE), await signIn(THERE)];
-    expect([await seesAll(id, bearer(mine)), await seesAll(id, fromBrowser(HERE))]).toEqual([true, true]);
-    const answer = await signOut({ ...bearer(mine), ...fromBrowser(HERE) });
+    expect([await seesAll(id, bearer(mine)), await seesAll(id, inBrowser(HERE))]).toEqual([true, true]);
+    const answer = await signOut({ ...bearer(mine), ...inBrowser(HERE) });
     expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
-    expect([await seesAll(id, bearer(mine)), await seesAll(id, fromBrowser(HERE))]).toEqual([false, false]);
-    for (const headers of [bearer(mine), fromBrowser(HERE)]) {
+    expect([await seesAll(id, bearer(mine)), await seesAll(id, inBrowser(HERE))]).toEqual([false, false]);
+    for (const headers of [bearer(mine), inBrowser(HERE)]) {
       const stop = await world.post('/api/v2/transfers/cancel/', { job_id: id }, headers);
       expect(stop.body).toMatchObject({ error: 'INVALID_TOKEN' });
     }
     expect([await isGood(mine), await isGood(other)]).toEqual([false, true]);
-    expect([await seesAll(id, bearer(other)), await seesAll(id, fromBrowser(THERE))]).toEqual([true, true]);
+    expect([await seesAll(id, bearer(other)), await seesAll(id, inBrowser(THERE))]).toEqual([true, true]);
   });
 
   test('ends a bearer that comes without the cookie, and a cookie that comes without the bearer', async () => {
     const id = await transfer();
     const first = await signIn(HERE);
     await signOut(bearer(first));
-    expect([await isGood(first), await seesAll(id, fromBrowser(HERE))]).toEqual([false, false]);
+    expect([await isGood(first), await seesAll(id, inBrowser(HERE))]).toEqual([false, false]);
     const second = await signIn(HERE);
-    await signOut(fromBrowser(HERE));
-    expect([await isGood(second), await seesAll(id, fromBrowser(HERE))]).toEqual([false, false]);
+    await signOut(inBrowser(HERE));
+    expect([await isGood(second), await seesAll(id, inBrowser(HERE))]).toEqual([false, false]);
   });
 
   test('leaves what the browser ordered its own, as decided', async () => {
-    const id = await transfer(fromBrowser(HERE));
-    await signOut({ ...bearer(await signIn(HERE)), ...fromBrowser(HERE) });
-    expect([await seesAll(id, fromBrowser(HERE)), await seesAll(id, fromBrowser(THERE))]).toEqual([true, false]);
+    const id = await transfer(inBrowser(HERE));
+    await signOut({ ...bearer(await signIn(HERE)), ...inBrowser(HERE) });
+    expect([await seesAll(id, inBrowser(HERE)), await seesAll(id, inBrowser(THERE))]).toEqual([true, false]);
   });
 
   test('ends the list of transfers, and the use of a sign-in at a provider that no transfer has taken', async () => {
@@ -138,13 +140,13 @@ describe('signing out', () => {
   });
 
   test('gives the same answer to someone without a sign-in', async () => {
-    for (const headers of [{}, bearer('x'), fromBrowser(THERE), fromClient('198.51.100.9')])
+    for (const headers of [{}, bearer('x'), inBrowser(THERE), fromClient('198.51.100.9')])
       expect([(await signOut(headers)).status]).toEqual([200]);
   });
 
   test('is not done for a page of another site, nor for a form', async () => {
     const token = await signIn(HERE);
-    const cookie = { ...bearer(token), ...fromBrowser(HERE) };
+    const cookie = { ...bearer(token), ...inBrowser(HERE) };
     expect((await signOut({ ...cookie, origin: 'https://evil.example' })).status).toBe(403);
     expect((await signOut({ ...cookie, 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     expect((await signOut({ ...cookie, 'content-type': 'text/plain' })).status).toBe(415);
@@ -167,9 +169,9 @@ describe('signing out everywhere', () => {
   test('ends the bearers and cookies of every browser that is signed in to the mailbox, and of no other mailbox', async () => {
     const id = await transfer();
     const [mine, lost, other] = [await signIn(HERE), await signIn(THERE), await signIn(ELSEWHERE, BOB)];
-    expect((await signOut({ ...bearer(mine), ...fromBrowser(HERE) }, everywhere)).status).toBe(200);
+    expect((await signOut({ ...bearer(mine), ...inBrowser(HERE) }, everywhere)).status).toBe(200);
     expect([await isGood(mine), await isGood(lost), await isGood(other)]).toEqual([false, false, true]);
-    for (const headers of [bearer(lost), fromBrowser(THERE), fromBrowser(HERE)])
+    for (const headers of [bearer(lost), inBrowser(THERE), inBrowser(HERE)])
       expect(await seesAll(id, headers)).toBe(false);
     expect(world.logLines.filter((line) => line.includes('"security":"signed out everywhere"'))).toHaveLength(1);
   });
@@ -182,7 +184,9 @@ describe('signing out everywhere', () => {
     const tokenId = back.searchParams.get('token_id') ?? '';
     const begun = await lost.until('/api/oauth/?provider=yahoo', isReturn);
     const account = { email: ANN, password: PASSWORD, provider: 'sanbruno' };
-    expect((await world.post('/api/validate/', account, lost.headers)).status).toBe(200);
+    const signedIn = await world.post('/api/validate/', account, lost.headers);
+    expect(signedIn.status).toBe(200);
+    lost.keep(signedIn);
     const ask = () => world.post('/api/jobs-by-email/', { hash }, lost.headers);
     expect((await ask()).status).toBe(200);
     await signOut(bearer(await signIn(HERE)), everywhere);
@@ -198,22 +202,22 @@ describe('signing out everywhere', () => {
   });
 
   test('is shown by a cookie too, and leaves what each browser ordered its own', async () => {
-    const id = await transfer(fromBrowser(THERE));
+    const id = await transfer(inBrowser(THERE));
     const [mine, lost] = [await signIn(HERE), await signIn(THERE)];
-    expect((await signOut(fromBrowser(HERE), everywhere)).status).toBe(200);
+    expect((await signOut(inBrowser(HERE), everywhere)).status).toBe(200);
     expect([await isGood(mine), await isGood(lost)]).toEqual([false, false]);
-    expect([await seesAll(id, fromBrowser(THERE)), await seesAll(id, fromBrowser(HERE))]).toEqual([true, false]);
+    expect([await seesAll(id, inBrowser(THERE)), await seesAll(id, inBrowser(HERE))]).toEqual([true, false]);
   });
 
   test.each(['everywhere', 'there'] as const)(
     'ends a status page that another tab follows: signed out %s',
     async (where) => {
       const id = await transfer();
-      const lost = { ...bearer(await signIn(THERE)), ...fromBrowser(THERE) };
+      const lost = { ...bearer(await signIn(THERE)), ...inBrowser(THERE) };
       const mine = bearer(await signIn(HERE));
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
       onTestFinished(() => void vi.useRealTimers());
-      const followed = await fetch(`${world.url}/api/v2/status/events/?job_id=${id}`, { headers: fromBrowser(THERE) });
+      const followed = await fetch(`${world.url}/api/v2/status/events/?job_id=${id}`, { headers: inBrowser(THERE) });
       const watched = await fetch(`${world.url}/api/v2/status/events/?job_id=${id}`);
       const reader = (watched.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader();
       expect((await reader.read()).value).toContain('"limited":true');
@@ -232,11 +236,11 @@ describe('signing out everywhere', () => {
     const lost = [await signIn(THERE), await signIn(ELSEWHERE, BOB)];
     const mine = bearer(await signIn(HERE));
     await signIn(HERE, BOB);
-    const refused = await signOut({ ...mine, ...fromBrowser(HERE) }, { ...everywhere, email: ANN });
+    const refused = await signOut({ ...mine, ...inBrowser(HERE) }, { ...everywhere, email: ANN });
     expect(refused.body).toMatchObject({ error: 'INVALID_TOKEN' });
     expect(await Promise.all(lost.map(isGood))).toEqual([true, true]);
     await signIn(HERE);
-    expect((await signOut(fromBrowser(HERE), { ...everywhere, email: ANN })).status).toBe(200);
+    expect((await signOut(inBrowser(HERE), { ...everywhere, email: ANN })).status).toBe(200);
     expect(await Promise.all(lost.map(isGood))).toEqual([false, true]);
   });
 
@@ -269,7 +273,7 @@ describe('the list of sign-ins', () => {
     world.advance(2 * 3_600_000);
     expect(await isGood(lost)).toBe(true);
     world.advance(3_600_000);
-    for (const headers of [bearer(mine), fromBrowser(HERE)]) {
+    for (const headers of [bearer(mine), inBrowser(HERE)]) {
       const [other, ...more] = await listFor(headers);
       expect([Object.keys(other ?? {}), more]).toEqual([['began', 'used'], []]);
       expect(Math.abs(Date.parse(other?.began ?? '') - began)).toBeLessThan(120_000);
@@ -295,14 +299,41 @@ describe('a sign-in', () => {
     expect(second).not.toBe(first);
     expect([await isGood(first), await isGood(second), await isGood(elsewhere)]).toEqual([false, true, true]);
     await signIn(HERE, BOB);
-    expect([await isGood(second), await seesAll(id, fromBrowser(HERE))]).toEqual([false, false]);
+    expect([await isGood(second), await seesAll(id, inBrowser(HERE))]).toEqual([false, false]);
+  });
+
+  test('gives the browser a new key, so that whoever knew the former one gets nothing by it', async () => {
+    const [ordered, ofAnother] = [await transfer(inBrowser(HERE), BOB), await transfer()];
+    await signIn(HERE);
+    const [former, present] = [fromBrowser(HERE), inBrowser(HERE)];
+    expect(present).not.toEqual(former);
+    expect(await seesAll(ofAnother, present)).toBe(true);
+    expect(await seesAll(ofAnother, former), 'by the sign-in').toBe(false);
+    const orderedSince = await transfer(present);
+    await world.database.query('delete from sessions');
+    expect(await seesAll(orderedSince, former), 'ordered after it').toBe(false);
+    for (const id of [ordered, orderedSince]) expect(await seesAll(id, present)).toBe(true);
+    expect(await seesAll(ordered, former), 'a page of that browser that has asked already').toBe(true);
+  });
+
+  test('gives the new key alone what was got at a provider, and what was begun there', async () => {
+    const browser = new OauthBrowser(world);
+    const list = await browser.until('/api/oauth-for-status/?provider=yahoo', isPage);
+    const begun = await browser.until('/api/oauth/?provider=yahoo', isReturn);
+    const hash = list.searchParams.get('hash') ?? '';
+    const former = browser.headers;
+    browser.keep(await world.post('/api/validate/', { email: ANN, password: PASSWORD, provider: 'sanbruno' }, former));
+    const ask = async (headers: Record<string, string>) =>
+      (await world.post('/api/jobs-by-email/', { hash }, headers)).status;
+    expect([await ask(browser.headers), await ask(former)]).toEqual([200, 404]);
+    expect((await browser.until(begun.href, isPage)).searchParams.has('token_id')).toBe(true);
   });
 
   test('to a mailbox elsewhere gives no bearer, and ends none', async () => {
     const token = await signIn(HERE);
     const elsewhere = { email: 'bob@mail.example', password: PASSWORD, provider: 'other', imap: world.trustedImap };
     world.passwords.set(elsewhere.email, PASSWORD);
-    const { body } = await world.post('/api/validate/', elsewhere, fromBrowser(HERE));
+    const { body } = await world.post('/api/validate/', elsewhere, inBrowser(HERE));
     expect(body).toEqual({ ok: true });
     expect(await isGood(token)).toBe(true);
   });
@@ -310,7 +341,7 @@ describe('a sign-in', () => {
   test('that is refused ends nothing', async () => {
     const token = await signIn(HERE);
     const guess = { email: ANN, password: 'guess', provider: 'sanbruno' };
-    expect((await world.post('/api/validate/', guess, fromBrowser(HERE))).status).toBe(401);
+    expect((await world.post('/api/validate/', guess, inBrowser(HERE))).status).toBe(401);
     expect(await isGood(token)).toBe(true);
   });
 });

@@ -27,12 +27,17 @@ export class OauthBrowser {
       redirect: 'manual',
       headers: this.headers,
     });
-    for (const cookie of response.headers.getSetCookie()) {
+    this.keep(response);
+    return response;
+  }
+
+  /** Keeps the cookies that an answer sets. */
+  keep({ headers }: { readonly headers: Headers }): void {
+    for (const cookie of headers.getSetCookie()) {
       const [pair = ''] = cookie.split(';');
       const at = pair.indexOf('=');
       this.#cookies.set(pair.slice(0, at), pair.slice(at + 1));
     }
-    return response;
   }
 
   /** Follows redirects until an address satisfies the condition; that address is not opened. */

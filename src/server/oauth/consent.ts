@@ -9,7 +9,7 @@ import { OauthProvider } from '../../contract/provider.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Log } from '../log.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Sql } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import type { OauthClients } from './client.ts';
 import { isYes, type Profile } from './profile.ts';
@@ -95,6 +95,13 @@ export function consentBrowserOf(vault: Pick<Vault, 'digest'>, browser: string):
   return vault.digest('oauth browser', browser);
 }
 
+/** Makes what a browser has begun and got at providers its new key's alone. */
+export async function moveConsents(sql: Sql, vault: Pick<Vault, 'digest'>, former: string, key: string): Promise<void> {
+  const names = [consentBrowserOf(vault, former), consentBrowserOf(vault, key)];
+  for (const table of ['oauth_transactions', 'oauth_tokens', 'status_hashes'])
+    await sql.query(`update ${table} set browser = $2 where browser = $1`, names);
+}
+
 export function openConsents({
   settings,
   database,
@@ -106,7 +113,7 @@ export function openConsents({
 }: Services): Consents {
   const stateOf = (state: string) => vault.digest('oauth state', state);
   const browserOf = (browser: string) => consentBrowserOf(vault, browser);
-  const statusKeyOf = (hash: string, browserDigest: string) => vault.digest('status hash', `${hash}\n${browserDigest}`);
+  const statusKeyOf = (hash: string) => vault.digest('status hash', hash);
   const placeOf = (state: string) => `oauth_transactions/${stateOf(state)}`;
 
   /** Finds and deletes it, as it can be used only once, and only by the same browser. */
@@ -163,7 +170,7 @@ export function openConsents({
       const hash = randomBytes(32).toString('hex');
       await database.query(
         'insert into status_hashes (hash, email, expires, browser, persons) values ($1, $2, $3, $4, $5)',
-        [statusKeyOf(hash, browser), email, now() + STATUS_HASH_MS, browser, persons],
+        [statusKeyOf(hash), email, now() + STATUS_HASH_MS, browser, persons],
       );
       await tokens.revoke({ provider, email, persons }, granted);
       // No token is kept for a status request, but the page needs an ID.
@@ -237,8 +244,8 @@ export function openConsents({
 
     ownerOf: async (hash, browser) => {
       const [row] = await database.query<{ email: string; persons: string[] | null }>(
-        'select email, persons from status_hashes where hash = $1 and expires > $2',
-        [statusKeyOf(hash, browserOf(browser)), now()],
+        'select email, persons from status_hashes where hash = $1 and browser = $2 and expires > $3',
+        [statusKeyOf(hash), browserOf(browser), now()],
       );
       return row === undefined ? null : { email: row.email, persons: row.persons ?? [] };
     },

@@ -11,12 +11,11 @@ export type Owners = {
 };
 
 export function openOwners({ database, vault }: { readonly database: Database; readonly vault: Vault }): Owners {
-  const digestOf = (browser: string) => vault.digest('transfer browser', browser);
   return {
     add: async (transferId, browser) => {
       await database.query(
         'insert into transfer_browsers (transfer_id, browser) values ($1, $2) on conflict do nothing',
-        [transferId, digestOf(browser)],
+        [transferId, digestOf(vault, browser)],
       );
     },
     has: async (transferId, browser) => {
@@ -36,10 +35,23 @@ export function openOwners({ database, vault }: { readonly database: Database; r
   };
 }
 
+/** Makes a browser's new key an owner of everything that its former one owns. */
+export async function copyBrowser(sql: Sql, vault: Vault, former: string, key: string): Promise<void> {
+  await sql.query(
+    `insert into transfer_browsers (transfer_id, browser)
+     select distinct transfer_id, $2 from transfer_browsers where browser = any($1) on conflict do nothing`,
+    [vault.digests('transfer browser', former), digestOf(vault, key)],
+  );
+}
+
 /** Makes the owners of one transfer owners of another one, too. */
 export async function copyOwners(sql: Sql, from: string, to: string): Promise<void> {
   await sql.query(
     'insert into transfer_browsers (transfer_id, browser) select $2, browser from transfer_browsers where transfer_id = $1',
     [from, to],
   );
+}
+
+function digestOf(vault: Pick<Vault, 'digest'>, browser: string): string {
+  return vault.digest('transfer browser', browser);
 }

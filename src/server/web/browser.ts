@@ -14,7 +14,13 @@ export type Browser = {
   readonly key?: string;
   /** Returns the key; sets the cookie if there is none yet. Must be called before the answer is begun. */
   keep(): string;
+  /** Puts another key into the cookie. Must be called before the answer is begun. */
+  change(key: string): void;
 };
+
+export function newBrowserKey(): string {
+  return randomBytes(32).toString('hex');
+}
 
 /** The caller's credentials: the cookie, and the bearer token in `Authorization` (RFC 6750). */
 export function askerOf(c: Context, settings: Pick<Settings, 'publicUrl'>): { browser: Browser; bearer?: string } {
@@ -27,23 +33,29 @@ export function browserOf(c: Context, settings: Pick<Settings, 'publicUrl'>): Br
   const secure = settings.publicUrl.startsWith('https://');
   const sent = secure ? getCookie(c, COOKIE, 'host') : getCookie(c, COOKIE);
   let key = sent !== undefined && KEY.test(sent) ? sent : undefined;
-  let isGiven = false;
+  let given: string | undefined;
+  const give = (next: string) => {
+    key = next;
+    if (given === next) return;
+    given = next;
+    // An answer must not set the same cookie twice (RFC 6265 §4.1.1).
+    c.header('set-cookie');
+    setCookie(c, COOKIE, next, {
+      httpOnly: true,
+      // The redirect back from a provider is a cross-site navigation.
+      sameSite: 'Lax',
+      path: '/',
+      maxAge: KEPT_SECONDS,
+      ...(secure ? { secure, prefix: 'host' } : {}),
+    });
+  };
   return {
     ...(key === undefined ? {} : { key }),
     keep: () => {
-      key ??= randomBytes(32).toString('hex');
-      // An answer must not set the same cookie twice (RFC 6265 §4.1.1).
-      if (isGiven) return key;
-      isGiven = true;
-      setCookie(c, COOKIE, key, {
-        httpOnly: true,
-        // The redirect back from a provider is a cross-site navigation.
-        sameSite: 'Lax',
-        path: '/',
-        maxAge: KEPT_SECONDS,
-        ...(secure ? { secure, prefix: 'host' } : {}),
-      });
-      return key;
+      const kept = key ?? newBrowserKey();
+      give(kept);
+      return kept;
     },
+    change: give,
   };
 }

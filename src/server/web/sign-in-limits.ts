@@ -58,6 +58,8 @@ export type SignInLimits = {
    * @throws {Refusal} 429 with `Retry-After`.
    */
   trySignIn(signIn: SignIn): Promise<(outcome: Outcome) => Promise<void>>;
+  /** Records that this browser has signed in to the mailbox, at a host that wasn't named by a visitor. */
+  recordBrowser(mailbox: string, browser: string): Promise<void>;
   /** Whether the client has signed in to the mailbox within this time, at a host that wasn't named by a visitor. */
   hasSignedIn(mailbox: string, client: string, withinMs: number): Promise<boolean>;
   purge(): Promise<void>;
@@ -76,6 +78,14 @@ type Admission = { readonly mailbox: readonly Count[]; readonly others: readonly
 
 export function openSignInLimits({ database, vault, limits, work, now }: Services): SignInLimits {
   const digestOf = (pair: string) => vault.digest('known client', pair);
+
+  async function remember(mailbox: string, pairs: readonly string[]): Promise<void> {
+    await database.query(
+      `insert into known_clients (key, seen, mailbox) select unnest($1::text[]), $2::float8, $3
+       on conflict (key) do update set seen = excluded.seen`,
+      [pairs.map(digestOf), now(), vault.digest('known mailbox', mailbox)],
+    );
+  }
 
   async function admitKnown(signIn: SignIn, pairs: readonly string[]): Promise<Admission | null> {
     const known = await knownOf(database, pairs.map(digestOf), now() - KNOWN_MS);
@@ -164,20 +174,18 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
       // A host that the visitor named may accept anybody, so a sign-in there only counts for the mailbox at that host.
       const account = hostIsNamed ? `${mailbox}\n${host}` : mailbox;
       // The browser comes first, because others may share its network.
-      const pairs = [pairOf(account, `browser ${browser}`), pairOf(account, client)];
+      const pairs = [browserPairOf(account, browser), pairOf(account, client)];
       const admitted = await admit(signIn, folded(account), pairs);
       return async (outcome) => {
         if (outcome === 'wrong') return;
         await limits.giveBack(admitted.mailbox);
         if (outcome === 'unknown') return;
         await limits.giveBack(admitted.others);
-        await database.query(
-          `insert into known_clients (key, seen, mailbox) select unnest($1::text[]), $2::float8, $3
-           on conflict (key) do update set seen = excluded.seen`,
-          [pairs.map(digestOf), now(), vault.digest('known mailbox', mailbox)],
-        );
+        await remember(mailbox, pairs);
       };
     },
+
+    recordBrowser: (mailbox, browser) => remember(mailbox, [browserPairOf(mailbox, browser)]),
 
     hasSignedIn: async (mailbox, client, withinMs) => {
       const key = digestOf(pairOf(mailbox, client));
@@ -219,6 +227,10 @@ async function takeOrBook(database: Database, key: string, client: string, now: 
     await sql.query('insert into limit_slots (limit_key, client, slot) values ($1, $2, $3)', [key, client, next]);
     return ahead;
   });
+}
+
+function browserPairOf(mailbox: string, browser: string): string {
+  return pairOf(mailbox, `browser ${browser}`);
 }
 
 function pairOf(mailbox: string, client: string): string {

@@ -42,6 +42,7 @@ export const V7: readonly Requirement[] = [
     line: 'a sign-in makes a new session token and ends the old one',
     shownBy: [
       'gives a new bearer, and ends the earlier ones of that browser',
+      'gives the browser a new key, so that whoever knew the former one gets nothing by it',
       'to a mailbox elsewhere gives no bearer, and ends none',
     ],
   },

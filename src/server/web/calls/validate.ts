@@ -7,7 +7,11 @@ import { route } from './route.ts';
 export const answerValidate = route(
   validate,
   'calls by a client',
-  async ({ body }, { settings, proofs, sessions }: Pick<Web, 'settings' | 'proofs' | 'sessions'>, visit) => {
+  async (
+    { body },
+    { settings, proofs, sessions, signInLimits }: Pick<Web, 'settings' | 'proofs' | 'sessions' | 'signInLimits'>,
+    visit,
+  ) => {
     const { email, provider } = body;
     if (provider === 'file_export') throw new Refusal(400, 'UNSUPPORTED_PROVIDER', 'This provider is not supported.');
     if (provider === 'sanbruno' && !isAtDomain(email, settings.legacyDomains))
@@ -19,6 +23,9 @@ export const answerValidate = route(
     await proofs.proveOwner({ ...claim, ...(imap === undefined ? {} : { imap }) }, visit);
     // A sign-in elsewhere gives no access here: a server that the visitor named may accept anybody under any address.
     if (provider !== 'sanbruno') return { ok: true };
-    return { ok: true, token: await sessions.begin(email, visit.browser.keep()) };
+    const { token, browser } = await sessions.begin(email, visit.browser.key);
+    await signInLimits.recordBrowser(email, browser);
+    visit.browser.change(browser);
+    return { ok: true, token };
   },
 );
