@@ -32,7 +32,7 @@ export function Timeline({ moments, entries, at, live, onGo, onLive }: Props) {
         onChange={({ target }) => onGo(Number(target.value))}
       />
       <p>
-        {moments.length === 0 ? 'No moments yet' : `${at + 1} of ${moments.length}, after `}
+        {moments.length === 0 ? 'No moments yet' : `${at + 1} of ${moments.length}: `}
         {moments.length > 0 && <strong>{entry?.words ?? 'the start'}</strong>}
       </p>
       <button type="button" aria-pressed={live} onClick={onLive}>
