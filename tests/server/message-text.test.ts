@@ -129,6 +129,18 @@ describe('What a person reads of a message', () => {
     });
   });
 
+  test('reads a name with a comma in an encoded word as one name', async () => {
+    const from = 'From: =?utf-8?Q?Keller,_Mar=C3=ADa_<the_first>?= =?iso-8859-1?q?_(M=FCller)?= <m@mail.example>';
+    const to = 'To: =?utf-8?q?Meyer;_Ann?= <a@mail.example>, "=?utf-8?Q?Doe,_Bob?=" <b@mail.example>';
+    expect(read([from, to, '', 'x'])).toMatchObject({
+      from: [{ name: 'Keller, María <the first> (Müller)', email: 'm@mail.example' }],
+      to: [
+        { name: 'Meyer; Ann', email: 'a@mail.example' },
+        { name: 'Doe, Bob', email: 'b@mail.example' },
+      ],
+    });
+  });
+
   test('reads a file name that is called encoded and has octets that are not', async () => {
     const part = file('application/pdf', "Content-Disposition: attachment; filename*=utf-8''Größe%20%C3%9C.pdf");
     expect(read([...HEAD, ...multipart('mixed', 'x', [part])]).attached).toEqual(['Größe Ü.pdf']);

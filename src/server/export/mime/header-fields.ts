@@ -46,13 +46,25 @@ function joinedWords(value: string): string {
   });
 }
 
+/** The other kind of words as base64: some programs leave commas and the like in them, which would end a name. */
+function inBase64(value: string): string {
+  return value.replaceAll(/=\?([^?\s]+)\?q\?([ ->@-~]*)\?=/gi, (_, charset: string, text: string) => {
+    const octets = Buffer.from(escapesDecoded(text.replaceAll('_', ' '), /=([0-9a-f]{2})/gi), 'latin1');
+    return `=?${charset}?B?${octets.toString('base64')}?=`;
+  });
+}
+
+function escapesDecoded(text: string, escapes: RegExp): string {
+  return text.replaceAll(escapes, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
 export type Address = { readonly name: string; readonly email: string };
 
 /** Everybody in the fields of that name, with groups resolved. Name or address may be empty. */
 export function addresses(fields: readonly HeaderField[], name: string): Address[] {
   return fields
     .filter((field) => field.name === name)
-    .flatMap(({ value }) => addressParser(joinedWords(value), { flatten: true }))
+    .flatMap(({ value }) => addressParser(joinedWords(inBase64(value)), { flatten: true }))
     .map((found) => ({ name: readable(found.name ?? ''), email: found.address ?? '' }))
     .filter((found) => found.name !== '' || found.email !== '');
 }
@@ -123,12 +135,7 @@ function joined(parts: readonly { readonly at: number; readonly text: string; re
 
 function percentDecoded(text: string): Buffer {
   // What is not encoded stays as it is, whatever the charset.
-  return Buffer.from(
-    Buffer.from(text)
-      .toString('latin1')
-      .replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-    'latin1',
-  );
+  return Buffer.from(escapesDecoded(Buffer.from(text).toString('latin1'), /%([0-9a-f]{2})/gi), 'latin1');
 }
 
 /** Names that mail uses and that the web's list of encodings lacks. */
