@@ -141,6 +141,14 @@ describe('What a person reads of a message', () => {
     });
   });
 
+  test('reads each field of a header in its own charset', async () => {
+    const mixed = Buffer.concat([
+      Buffer.from('X-Spam: caf\xe9\r\nFrom: J\xf6rg <j@x.example>', 'latin1'),
+      Buffer.from('\r\nSubject: Grüße\r\n\r\n'),
+    ]);
+    expect(readOctets(mixed)).toMatchObject({ from: [{ name: 'Jörg' }], subject: 'Grüße' });
+  });
+
   test('reads a file name that is called encoded and has octets that are not', async () => {
     const part = file('application/pdf', "Content-Disposition: attachment; filename*=utf-8''Größe%20%C3%9C.pdf");
     expect(read([...HEAD, ...multipart('mixed', 'x', [part])]).attached).toEqual(['Größe Ü.pdf']);

@@ -3,6 +3,8 @@ import { addressParser, decodeWords } from 'postal-mime';
 
 /** How much of one field is examined; the message's whole header keeps all of it. */
 const FIELD_LENGTH = 64 * 1024;
+/** How many fields; as many as a megabyte can hold would take a hundred megabytes of memory. */
+const FIELDS = 10_000;
 /** Encoded words are decoded up to this length; nobody reads further. */
 const WORDS_LENGTH = 8 * 1024;
 
@@ -13,18 +15,24 @@ export function decodeUnlabelled(bytes: Uint8Array): string {
   return isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : new TextDecoder('windows-1252').decode(bytes);
 }
 
-/** The fields of a header (RFC 5322 §2.2), unfolded. Lines that are not fields are left out. */
+/** The fields of a header (RFC 5322 §2.2), unfolded, each in its own charset. Lines that are not fields are left out. */
 export function headerFields(header: Uint8Array): HeaderField[] {
+  const isUnicode = isUtf8(header);
+  const decoded = (value: string) => (isUnicode ? value : decodeUnlabelled(Buffer.from(value, 'latin1')));
   const fields: { name: string; lines: string[] }[] = [];
-  for (const line of decodeUnlabelled(header).split(/\r?\n/)) {
+  for (const line of Buffer.from(header)
+    .toString(isUnicode ? 'utf8' : 'latin1')
+    .split(/\r?\n/)) {
     if (line.startsWith(' ') || line.startsWith('\t')) {
       fields.at(-1)?.lines.push(line);
       continue;
     }
     const colon = line.indexOf(':');
-    if (colon > 0) fields.push({ name: line.slice(0, colon).trim().toLowerCase(), lines: [line.slice(colon + 1)] });
+    if (colon <= 0) continue;
+    if (fields.length === FIELDS) break;
+    fields.push({ name: line.slice(0, colon).trim().toLowerCase(), lines: [line.slice(colon + 1)] });
   }
-  return fields.map(({ name, lines }) => ({ name, value: lines.join('').slice(0, FIELD_LENGTH).trim() }));
+  return fields.map(({ name, lines }) => ({ name, value: decoded(lines.join('').slice(0, FIELD_LENGTH).trim()) }));
 }
 
 export function fieldOf(fields: readonly HeaderField[], name: string): string {
@@ -98,6 +106,7 @@ export function structured(field: string): Structured {
 function split(field: string): string[] {
   const pieces = [''];
   let [isQuoted, depth] = [false, 0];
+  const lastClose = field.lastIndexOf(')');
   for (let at = 0; at < field.length; at += 1) {
     const char = field[at] ?? '';
     const add = () => {
@@ -113,7 +122,7 @@ function split(field: string): string[] {
       if (char === ')') depth -= 1;
       else if (char === '(') depth += 1;
     } else if (char === '"') isQuoted = true;
-    else if (char === '(' && field.includes(')', at)) depth += 1;
+    else if (char === '(' && at < lastClose) depth += 1;
     else if (char === ';') pieces.push('');
     else add();
   }
