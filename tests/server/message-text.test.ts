@@ -78,6 +78,22 @@ describe('What a person reads of a message', () => {
     expect(found.subject).toBe('Apple 🍎');
   });
 
+  test('shows its own text though a message within it has HTML that says its text again', async () => {
+    const only = multipart('alternative', 'y', [plain('Read this')]);
+    const within = [
+      'Content-Type: message/rfc822',
+      '',
+      ...multipart('alternative', 'z', [plain('Old'), html('<i>Old</i>')]),
+    ];
+    expect(read([...HEAD, ...multipart('mixed', 'x', [only, within])]).html).toBe(
+      '<pre>Read this</pre>\n<pre>\n\n</pre>\n<i>Old</i>',
+    );
+  });
+
+  test('reads HTML whose type lacks the semicolon', async () => {
+    expect(read([...HEAD, 'Content-Type: text/html charset=utf-8', '', '<b>Hi</b>']).html).toBe('<b>Hi</b>');
+  });
+
   test('names what is attached, also a file that is to be shown at once, and no picture of the text', async () => {
     const parts = [
       [

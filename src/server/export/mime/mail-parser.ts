@@ -147,7 +147,8 @@ export class MailParser {
     const within = this.#within();
     const digest = !isWhole && within.at(-1) === 'multipart/digest';
     const content = structured(fieldOf(fields, 'content-type') || (digest ? 'message/rfc822' : 'text/plain'));
-    const type = /^[^\s/]+\/[^\s/]+$/.test(content.value) ? content.value : 'text/plain';
+    // Some programs forget the semicolon after it.
+    const type = /^[^\s/]+\/[^\s/]+(?=\s|$)/.exec(content.value)?.[0] ?? 'text/plain';
     const part: Part = {
       type,
       content,

@@ -37,13 +37,15 @@ export function openTextReader(): TextReader {
 type Kind = 'text' | 'html';
 /** How much more may be kept, of a message and of those within it. */
 type Room = { text: number; html: number; readonly attached: string[] };
-/** `isChoice`: another part says the same in another form. */
-type Piece = { readonly kind: Kind; readonly isChoice: boolean; content: string };
+/** `isRepeated`: HTML says the same. */
+type Piece = { readonly kind: Kind; isRepeated: boolean; content: string };
 
 class Reading implements MailHandler {
   readonly #room: Room;
   readonly #onEnd: ((pieces: readonly Piece[]) => void) | undefined;
   readonly #pieces: Piece[] = [];
+  /** Those of this message, and not of one within it, that may say the same in another form. */
+  readonly #choices: Piece[] = [];
   #fields: readonly HeaderField[] = [];
 
   constructor(room: Room, onEnd?: (pieces: readonly Piece[]) => void) {
@@ -65,9 +67,9 @@ class Reading implements MailHandler {
     }
     const kind = type === 'text/plain' ? 'text' : 'html';
     if (this.#room[kind] === 0) return undefined;
-    const isChoice = within.includes('multipart/alternative');
-    const piece: Piece = { kind, isChoice, content: '' };
+    const piece: Piece = { kind, isRepeated: false, content: '' };
     this.#pieces.push(piece);
+    if (within.includes('multipart/alternative')) this.#choices.push(piece);
     const decoder = textDecoder(content.parameters.get('charset') ?? '', (decoded) => {
       const kept = decoded.slice(0, this.#room[kind]);
       piece.content += kept;
@@ -86,7 +88,7 @@ class Reading implements MailHandler {
     const name = nameOf(part);
     if (name !== '') this.#attach(name);
     const inner = new Reading(this.#room, (pieces) => {
-      this.#pieces.push({ kind: 'text', isChoice: false, content: inner.#heading() }, ...pieces);
+      this.#pieces.push({ kind: 'text', isRepeated: false, content: inner.#heading() }, ...pieces);
     });
     return inner;
   }
@@ -95,16 +97,15 @@ class Reading implements MailHandler {
 
   end(): void {
     // Plain text is left out only if HTML says the same.
-    const hasHtml = this.#pieces.some(({ kind, isChoice }) => kind === 'html' && isChoice);
-    const spoken = this.#pieces.map((piece) => ({ ...piece, isChoice: piece.isChoice && hasHtml }));
-    this.#pieces.splice(0, Infinity, ...spoken);
-    this.#onEnd?.(spoken);
+    const hasHtml = this.#choices.some(({ kind }) => kind === 'html');
+    for (const choice of this.#choices) choice.isRepeated = hasHtml && choice.kind === 'text';
+    this.#onEnd?.(this.#pieces);
   }
 
   result(): MessageText {
     const pieces = this.#pieces;
     const plain = pieces.filter(({ kind }) => kind === 'text').map(({ content }) => content);
-    const shown = pieces.filter(({ kind, isChoice }) => kind === 'html' || !isChoice);
+    const shown = pieces.filter(({ isRepeated }) => !isRepeated);
     const html = shown.map(({ kind, content }) => (kind === 'html' ? content : `<pre>${escaped(content)}</pre>`));
     return {
       from: addresses(this.#fields, 'from'),
