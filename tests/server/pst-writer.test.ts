@@ -214,6 +214,22 @@ describe('an odd message', () => {
     expect(readByExtractor(path).get('Inbox')).toMatchObject([{ body: 'Hello', attachments: [] }]);
   });
 
+  test('was sent when it says, in UTC where it says no zone or one that nobody knows', async () => {
+    const dates = {
+      'Thu, 5 Mar 2020 10:00:00 +0100 (CET)': '09:00',
+      'Thu, 5 Mar 2020 10:00:00 +0100 CET': '09:00',
+      'Thu, 5 Mar 20 10:00:00 EST': '15:00',
+      'Thu, 5 Mar 2020 10:00:00Z': '10:00',
+      'Thu, 5 Mar 2020 10:00:00': '10:00',
+      'Thu Mar  5 10:00:00 2020': '10:00',
+      '5-Mar-2020 10:00': '10:00',
+      'Thu, 5 Mar 2020 10:00:00 CEST': '10:00',
+    };
+    const items = Object.keys(dates).map((date) => rawItem(0, mail(`Date: ${date}`, '', 'x')));
+    const sent = messagesIn(await written(items)).map(({ clientSubmitTime }) => clientSubmitTime?.toISOString());
+    expect(sent).toEqual(Object.values(dates).map((time) => `2020-03-05T${time}:00.000Z`));
+  });
+
   test('hides only pictures that its HTML can show', async () => {
     const path = await written([rawItem(0, related('text/html')), rawItem(0, related('text/plain'))]);
     const hidden = messagesIn(path).map((message) =>

@@ -261,7 +261,7 @@ export class MessageWriter implements MailHandler {
     const subject = readable(fieldOf(fields, 'subject'));
     const [from] = addresses(fields, 'from');
     const [sender = from] = addresses(fields, 'sender');
-    const sent = Date.parse(dateText(fieldOf(fields, 'date')));
+    const sent = sentAt(fieldOf(fields, 'date'));
     const replyTo = addresses(fields, 'reply-to').slice(0, 100);
     const [prefix, topic] = prefixed(subject);
     return [
@@ -324,9 +324,18 @@ function displayed(all: readonly Address[]): string {
   return all.map(({ name, email }) => name || email).join('; ');
 }
 
-/** `Date.parse` understands RFC 5322's dates, except for comments. */
-function dateText(value: string): string {
-  return value.slice(0, 100).replaceAll(/\([^()]*\)/g, ' ');
+const ZONE = /(?:\s|:\d\d)[+-]\d\d:?\d\d\b|[\d\s](?:GMT|UTC?|Z|[ECMP][SD]T)\b/i;
+
+/** `Date.parse` understands RFC 5322's dates, except for comments. Without a zone that is known, they are in UTC (§4.3). */
+function sentAt(value: string): number {
+  const said = value
+    .slice(0, 100)
+    .replaceAll(/\([^()]*\)/g, ' ')
+    .trim();
+  const withoutWord = said.replace(/\b(?!(?:[AP]M|Z)$)[a-z]+$/i, '').trim();
+  if (!ZONE.test(said)) return Date.parse(`${withoutWord}Z`);
+  const sent = Date.parse(said);
+  return Number.isNaN(sent) ? Date.parse(withoutWord) : sent;
 }
 
 function importance(fields: readonly HeaderField[]): number {
