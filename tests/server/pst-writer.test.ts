@@ -397,6 +397,19 @@ describe('a contact', () => {
     expect(phones).not.toEqual([]);
   });
 
+  test('has in its notes what a phone is that Outlook has no such place for', async () => {
+    const phones = [
+      { label: '', value: '+1 650 555 0300' },
+      { label: 'Ski lodge', value: '+1 650 555 0301' },
+      { label: 'cell', value: '+1 650 555 0302' },
+    ];
+    const [contact] = contactsIn(await written([item(samplePerson({ phones, notes: '' }))], [CONTACTS]));
+    expect([contact?.otherTelephoneNumber, contact?.homeTelephoneNumber, contact?.mobileTelephoneNumber]).toEqual(
+      phones.map(({ value }) => value),
+    );
+    expect(contact?.body).toBe('Phone (Ski lodge): +1 650 555 0301');
+  });
+
   test('has its days, people, work and messengers in their places, and in its notes what there is more of', async () => {
     const person = samplePerson({
       phonetic: { given: 'ゾエ', middle: 'あん', family: 'ミュラー' },

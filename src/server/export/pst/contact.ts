@@ -142,7 +142,7 @@ const PHONES: readonly (readonly [RegExp, readonly number[]])[] = [
   [/main|pref|primary/, [0x3a1a, 0x3a1f]],
   [/work|business/, [0x3a08, 0x3a1b]],
   [/home/, [0x3a09, 0x3a2f]],
-  [/(?:)/, [0x3a1f]],
+  [/^(?:other|voice)?$/, [0x3a1f]],
 ];
 const SPARE_PHONES = [0x3a1f, 0x3a09, 0x3a08, 0x3a1c, 0x3a2f, 0x3a1b, 0x3a1a];
 
@@ -152,8 +152,9 @@ function phones(all: PstContact['phones'], rest: string[]): Property[] {
     const wanted = PHONES.find(([words]) => words.test(label.toLowerCase().slice(0, 100)))?.[1] ?? [];
     const isFax = label.toLowerCase().includes('fax');
     const place = [...wanted, ...(isFax ? [] : SPARE_PHONES)].find((id) => !places.has(id));
-    if (place === undefined) rest.push(`Phone (${label || 'other'}): ${value}`);
-    else places.set(place, value);
+    if (place !== undefined) places.set(place, value);
+    // Its place does not say what it is.
+    if (place === undefined || !wanted.includes(place)) rest.push(`Phone (${label || 'other'}): ${value}`);
   }
   return [...places].flatMap(([id, value]) => given(id, value));
 }
