@@ -95,7 +95,17 @@ describe('an export for Outlook (needs unzip and readpst)', needs('unzip', 'read
     const [place = ''] = await Promise.all((await world.files(id)).map((file) => unpacked(file)));
     const path = join(place, 'mail/San Bruno.pst');
     expect(checkPst(path)).toEqual([]);
-    expect([...readByExtractor(path).keys()]).toEqual(['Deleted Items', 'INBOX', 'Sent', 'Trips', 'Trips/2019']);
+    expect([...readByExtractor(path).keys()]).toEqual(['Deleted Items', 'Inbox', 'Sent', 'Trips', 'Trips/2019']);
+  });
+
+  test('has in its inbox the folders that an account has below it, beside others', async () => {
+    const id = await world.newTransfer({ email: 'pst' });
+    const folders = ['INBOX', 'INBOX/Bills', 'Sent'];
+    const source = narrow(memoryAccount(folders.map((path) => ({ path, messages: [] }))));
+    await world.exportMail(id, source, { format: 'pst' });
+    const [place = ''] = await Promise.all((await world.files(id)).map((file) => unpacked(file)));
+    const found = readByExtractor(join(place, 'mail/San Bruno.pst'));
+    expect([...found.keys()]).toEqual(['Deleted Items', 'Inbox', 'Inbox/Bills', 'Sent']);
   });
 
   test('that was stopped anywhere goes on, and has every message once', async () => {

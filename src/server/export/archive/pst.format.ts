@@ -131,12 +131,15 @@ function foldersOf(
     }
   };
   const folders = mailboxes.map(({ path, delimiter, specialUse }): PstFolder => {
-    const names = (delimiter === '' ? [path] : path.split(delimiter)).map((each) => each.toWellFormed() || '_');
+    const [first = '_', ...below] = (delimiter === '' ? [path] : path.split(delimiter)).map(
+      (each) => each.toWellFormed() || '_',
+    );
     const role = ROLES[specialUse];
-    const isInbox = role === 'inbox' && path.toUpperCase() === 'INBOX';
+    // As Outlook calls it, also where only what is below it is named.
+    const names = [first.toUpperCase() === 'INBOX' ? 'Inbox' : first, ...below];
     const known = role === undefined || roles.has(role) ? {} : { role };
     if (role !== undefined) roles.add(role);
-    return { path: unique(isInbox ? ['Inbox'] : names), ...known };
+    return { path: unique(names), ...known };
   });
   if (hasContacts) folders.push({ path: unique(['Contacts']), role: 'contacts' });
   return { folders, contactsFolder: folders.length - 1 };
