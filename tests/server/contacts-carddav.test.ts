@@ -61,7 +61,11 @@ describe('contacts over CardDAV, with radicale', needs('radicale'), () => {
   let server: Radicale;
   let users = 0;
   beforeAll(async () => {
-    server = await startRadicale(['alice@legacy.example', 'many', ...Array.from({ length: 8 }, (_, at) => `new${at}`)]);
+    server = await startRadicale([
+      'alice@legacy.example',
+      'many',
+      ...Array.from({ length: 16 }, (_, at) => `new${at}`),
+    ]);
     const book = await server.makeBook('alice@legacy.example', 'contacts');
     for (const [name, text] of Object.entries(SOURCE)) await server.put(book, 'alice@legacy.example', name, text);
   });
@@ -160,6 +164,50 @@ describe('contacts over CardDAV, with radicale', needs('radicale'), () => {
       photo: { mediaType: 'image/png', bytes: new Uint8Array(Buffer.from(PHOTO, 'base64')) },
     });
     expect(await copy(user)).toMatchObject({ written: 0, completed: 0, present: 4, changed: 0 });
+  });
+
+  test('a contact that is there with empty lines gets its values in them, and not beside them', async () => {
+    const source = await newUser();
+    const { user, book } = await newUser();
+    const own = ['FN:Jane Doe', 'N:;;;;', 'BDAY:', 'EMAIL:jane@example.com'];
+    await server.put(book, user, 'theirs.vcf', card('other-uid', ...own));
+    const ours = ['FN:Jane Doe', 'N:Doe;Jane;Quinn;;', 'BDAY:1950-04-13', 'EMAIL:jane@example.com', 'TEL:6505550100'];
+    await server.put(source.book, source.user, 'jane.vcf', card('jane', ...ours));
+    expect(await copy(user, source.user)).toMatchObject({ completed: 1, notes: [], changed: 0 });
+    const [theirs = ''] = await server.cards(user, 'book');
+    expect(
+      theirs
+        .match(/^(?:N|FN|BDAY)[;:].*$/gm)
+        ?.map((line) => line.trim())
+        .toSorted(),
+    ).toEqual(['BDAY:1950-04-13', 'FN:Jane Doe', 'N:Doe;Jane;Quinn;;']);
+  });
+
+  test('a contact whose birthday and photo are in another form keeps them as its only ones', async () => {
+    const source = await newUser();
+    const { user, book } = await newUser();
+    const own = ['FN:Jane Doe', 'N:Doe;Jane;;;', 'EMAIL:jane@example.com'];
+    await server.put(
+      book,
+      user,
+      'theirs.vcf',
+      card('other', ...own, 'BDAY:1950', 'PHOTO;VALUE=uri:https://photos.example.com/jane.jpg'),
+    );
+    await server.put(
+      source.book,
+      source.user,
+      'jane.vcf',
+      card('jane', ...own, 'TEL:6505550100', 'BDAY:1950-04-13', `PHOTO;ENCODING=b;TYPE=PNG:${PHOTO}`),
+    );
+    const note = 'Not added, because something else is there: birthday.';
+    expect(await copy(user, source.user)).toMatchObject({
+      completed: 1,
+      notes: [{ contact: 'Jane Doe', note }],
+      changed: 0,
+    });
+    const [theirs = ''] = await server.cards(user, 'book');
+    expect(theirs).toContain('TEL:6505550100');
+    expect(theirs.match(/^(?:BDAY|PHOTO)/gm)).toHaveLength(2);
   });
 
   test('a wrong password is told from a store that is gone', async () => {

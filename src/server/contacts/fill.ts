@@ -49,9 +49,11 @@ export class Held {
 
   /** Whether something is already where this single value would go. */
   isTaken({ part, label }: Item): boolean {
-    const { name, phonetic } = this.#contact;
+    const { name, phonetic, more } = this.#contact;
     if (part === 'name') return name[label as 'given'] !== '';
     if (part === 'phonetic name') return phonetic[label as 'given'] !== '';
+    // One that is no date.
+    if (part === 'birthday' && more.some((detail) => detail.label === 'birthday')) return true;
     return part === 'display name' ? this.#words.size > 0 : (this.#keys.get(part)?.size ?? 0) > 0;
   }
 }
@@ -82,6 +84,9 @@ export function fillingFor(existing: ExistingContact, contact: Contact): Filling
       wanted.add(idOf(item));
     }
   }
+  // A middle name alone would be the whole name of a contact that has no other pieces.
+  if (added.includes('name') && nameWords(existing.contact).size === 0)
+    for (const item of itemsOf(contact)) if (item.part === 'name') wanted.add(idOf(item));
   const items = itemsOf(contact).filter(({ part }) => part === 'company');
   const theirs = new JobIndex(organizationsOf(existing.contact));
   const jobs = organizationsOf(contact).flatMap((ours, at) => {

@@ -67,7 +67,8 @@ function existingOf(url: URL, contact: Contact): ExistingContact {
     id: url.href,
     uid: contact.uid,
     contact: { ...plain, vcard: '' },
-    hasPhoto: photo !== undefined,
+    // Some servers turn a photo into a link.
+    hasPhoto: photo !== undefined || contact.more.some(({ label }) => label === 'photo'),
   };
 }
 

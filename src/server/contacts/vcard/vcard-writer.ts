@@ -117,7 +117,10 @@ export function fillVcard(card: string, add: Contact): string {
   if (typeof there === 'string') return card;
   const { version } = there;
   const composed = readCardLines(composeVcard({ ...add, uid: '' }, version));
-  const lines = [...there.lines];
+  const more = typeof composed === 'string' ? [] : composed.lines;
+  const names = new Set(more.map(({ name }) => name));
+  // Servers refuse a card that has one of these twice, even if one is empty.
+  const lines = there.lines.filter(({ name, value }) => !(ONCE.has(name) && names.has(name) && isBlank(value)));
   const own = freshGroups(lines);
   const places = new Map<string, number>();
   const companies = new Map<string, number>();
@@ -129,7 +132,7 @@ export function fillVcard(card: string, add: Contact): string {
   const push = (line: VcardLine) => noted(line, lines.push(line) - 1);
   // A title belongs to the company before it.
   let job = '';
-  for (const line of typeof composed === 'string' ? [] : composed.lines) {
+  for (const line of more) {
     const at = places.get(line.name) ?? lines.length;
     const one = lines[at];
     switch (line.name) {
@@ -165,6 +168,8 @@ export function fillVcard(card: string, add: Contact): string {
   }
   return writeCardLines({ version, lines });
 }
+
+const ONCE: ReadonlySet<string> = new Set(['FN', 'N', 'BDAY', 'GENDER', 'X-GENDER']);
 
 /** Names for groups that the card does not have yet. */
 function freshGroups(lines: readonly VcardLine[]): (group: string) => string {
