@@ -89,6 +89,8 @@ export type Quirks = {
   readonly refused: ReadonlyMap<string, string>;
   /** Messages, by digest, that it lists and never gives out. */
   readonly withheld: ReadonlySet<string>;
+  /** What is withheld is not listed either: it is counted, and found by SEARCH. */
+  readonly hidesWithheld: boolean;
   /** Messages, by digest, at which an answer ends. */
   readonly breaking: ReadonlyMap<string, Break>;
   /** Of all appends, without a reason and only for now. */
@@ -174,6 +176,7 @@ export const GOOD: Quirks = {
   saysAppendLimit: false,
   refused: new Map(),
   withheld: new Set(),
+  hidesWithheld: false,
   breaking: new Map(),
   refusesNow: 0,
   storesRefused: false,

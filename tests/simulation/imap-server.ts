@@ -471,8 +471,8 @@ export function serve(
       if (does('messages go within an answer')) tellOfGone();
       const number = view.indexOf(message) + 1;
       if (number === 0) continue;
-      if (!listing && quirks.withheld.has(message.digest)) {
-        if (does('NIL for what is withheld')) send(`* ${number} FETCH (UID ${message.uid} BODY[] NIL)\r\n`);
+      if ((!listing || quirks.hidesWithheld) && quirks.withheld.has(message.digest)) {
+        if (!listing && does('NIL for what is withheld')) send(`* ${number} FETCH (UID ${message.uid} BODY[] NIL)\r\n`);
         continue;
       }
       if (!listing && quirks.leavesOut > 0 && chance.happens(quirks.leavesOut)) continue;

@@ -52,6 +52,11 @@ describe('what the destination does is not told as lost, changed or doubled', ()
   });
 });
 
+test('messages that the source counts and finds, and neither lists nor hands out, are told as left out', async () => {
+  const poison = [3, 4, 17, 40].map((letter) => ({ letter, withheld: true }) as const);
+  expect(await statusesOf({ poison, source: { hidesWithheld: true }, orders: 2 })).toEqual(completed(2));
+});
+
 test.each([8, 12, 500].flatMap((count) => ['LIMIT', 'TOOBIG', ''].map((code) => [count, code] as const)))(
   '%i messages in a row that are refused, NO [%s], keep none of the others back, in a second order either',
   async (count, code) => {

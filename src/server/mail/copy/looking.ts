@@ -1,3 +1,4 @@
+import { unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
 import type { Place } from './breaks.ts';
 
@@ -15,16 +16,20 @@ export async function listedAmong(
 }
 
 /**
- * Which of these messages a mailbox still has. One that is missing from an answer is asked for by itself, because
- * listings lie.
+ * Which of these messages a mailbox still has. One that is missing from an answer is asked for by itself, and then
+ * searched for, because listings lie.
  */
 export async function stillThere(
-  place: Pick<Place, 'reader' | 'path'>,
+  { reader, path }: Pick<Place, 'reader' | 'path'>,
   uids: readonly number[],
 ): Promise<ReadonlySet<number>> {
-  const there = await listedAmong(place, uids);
+  const there = await listedAmong({ reader, path }, uids);
   if (uids.length > 1)
-    for (const uid of uids) if (!there.has(uid)) for (const found of await listedAmong(place, [uid])) there.add(found);
+    for (const uid of uids)
+      if (!there.has(uid)) for (const found of await listedAmong({ reader, path }, [uid])) there.add(found);
+  const missing = new Set(uids.filter((uid) => !there.has(uid)));
+  const found = missing.size === 0 ? null : await unlessRefused(reader.search(path));
+  for (const uid of found ?? []) if (missing.has(uid)) there.add(uid);
   return there;
 }
 
