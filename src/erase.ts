@@ -6,9 +6,9 @@ import { DataFolderError } from './server/store/data-folder.ts';
 import { DatabaseUnavailable, EmbeddedUnusable } from './server/store/database-faults.ts';
 
 /** `npm run erase -- address`: erases all that is known of a subscriber, at their request. */
-const [address = ''] = process.argv.slice(2);
-if (!isEmail(address))
-  stop('Name the address whose data are to be erased. Example: npm run erase -- ann@sanbruno.example', 64);
+const [address = '', ...others] = process.argv.slice(2);
+if (!isEmail(address) || others.length > 0)
+  stop('Name the one address whose data are to be erased. Example: npm run erase -- ann@sanbruno.example', 64);
 
 try {
   loadEnvFile();

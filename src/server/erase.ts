@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Settings, SettingsError } from '../contract/settings.ts';
 import { type ExportStore, FileGoneError, StoreError } from './export/storage/export-store.ts';
@@ -7,6 +8,7 @@ import { openOauthClients } from './oauth/client.ts';
 import { openTokens } from './oauth/tokens.ts';
 import { holdDataFolder } from './store/data-folder.ts';
 import { openDatabase, overwriteDeleted } from './store/database.ts';
+import { neverUsed } from './store/sealing-key.ts';
 import { openSealingBeside } from './sealing.ts';
 import { eraseSubscriber, filesOf } from './transfers/retention.ts';
 
@@ -17,15 +19,19 @@ const NO_FOLDER = {
 /**
  * Erases a subscriber from the database that the settings name. The embedded one belongs to one process, so the product
  * must be stopped for it, and its files are written anew; with a PostgreSQL it may run.
+ * @returns how many transfers were erased
  * @throws {DataFolderError}
- * @throws {SettingsError} when the key is not the one of this database, or its files are kept elsewhere
+ * @throws {SettingsError} when the product has never used this database, or uses it with another key, or keeps its files elsewhere
  */
 export async function eraseFromServer(settings: Settings, subscriber: string): Promise<number> {
   await using opened = new AsyncDisposableStack();
   const { databaseUrl, dataDir } = settings;
+  const embedded = join(dataDir, 'database');
+  // A new one would be made there, in which nothing is known of anybody.
+  if (databaseUrl === undefined && !existsSync(embedded)) throw neverUsed('pglite');
   const folder = databaseUrl === undefined ? opened.use(await holdDataFolder(dataDir)) : NO_FOLDER;
   const log = openLog(settings.logLevel);
-  const address = databaseUrl === undefined ? { folder: join(dataDir, 'database') } : { url: databaseUrl };
+  const address = databaseUrl === undefined ? { folder: embedded } : { url: databaseUrl };
   const database = opened.use(await openDatabase(address, log));
   const { vault, safe } = await openSealingBeside({ settings, database, folder });
   const now = Date.now;

@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { readSettings, SettingsError } from '../../src/contract/settings.ts';
 import { eraseFromServer } from '../../src/server/erase.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../src/server/store/database.ts';
+import { requireSealingKey } from '../../src/server/store/sealing-key.ts';
 import { eraseSubscriber } from '../../src/server/transfers/retention.ts';
 import { needs } from '../support/needs.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
@@ -32,6 +33,7 @@ const exportOf = (source: string, destination: string, contact?: string) => ({
 async function fill(address: DatabaseAddress, key: Uint8Array): Promise<string[]> {
   await using world = await openWebWorld({ address, key, providers: ['yahoo'] });
   const { services, database } = world;
+  await requireSealingKey(database, services.vault, () => Promise.resolve());
   for (const email of [ANN, BOB]) world.passwords.set(email, PASSWORD);
   for (const provider of ['sanbruno', 'other'])
     await world.post('/api/validate/', {
@@ -96,13 +98,41 @@ async function filesWith(signs: readonly string[], folder: string): Promise<stri
 }
 
 /** As an operator does it. */
-async function erase(environment: Record<string, string>): Promise<string> {
-  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'erase', '--', ANN.toUpperCase()], {
+async function erase(environment: Record<string, string>, ...addresses: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'erase', '--', ...addresses], {
     cwd: ROOT,
     env: { ...process.env, LEGACY_IMAP_URL: 'imaps://imap.sanbruno.example', LOG_LEVEL: 'silent', ...environment },
   });
   return stdout;
 }
+
+describe('nothing is said to be erased', () => {
+  test('where the product has no database, and none is made there', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'erase-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await expect(eraseFromServer(readSettings({ DATA_DIR: folder, LOG_LEVEL: 'silent' }), ANN)).rejects.toThrow(
+      'DATA_DIR holds no database of the product, so nothing was done.',
+    );
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('of a PostgreSQL that the product has never used', needs('postgresql'), async () => {
+    const settings = readSettings({
+      DATABASE_URL: await createEmptyDatabase(),
+      SECRET_KEY: randomBytes(32).toString('base64'),
+      SANDBOX: 'on',
+      LOG_LEVEL: 'silent',
+    });
+    await expect(eraseFromServer(settings, ANN)).rejects.toThrow('that the product has never used');
+  });
+
+  test('when two addresses are named', async () => {
+    await expect(erase({}, ANN, BOB)).rejects.toMatchObject({
+      code: 64,
+      stderr: 'Name the one address whose data are to be erased. Example: npm run erase -- ann@sanbruno.example\n',
+    });
+  });
+});
 
 test('the tokens of a transfer under way, which are of an address elsewhere, are erased and revoked with its subscriber', async () => {
   await using world = await openWebWorld({ providers: ['google'] });
@@ -174,7 +204,7 @@ describe('the command that erases a subscriber leaves nothing of them in any tab
       const url = await createEmptyDatabase();
       const key = randomBytes(32);
       const signs = await fill({ url }, key);
-      await erase({ DATABASE_URL: url, SECRET_KEY: key.toString('base64'), SANDBOX: 'off' });
+      await erase({ DATABASE_URL: url, SECRET_KEY: key.toString('base64'), SANDBOX: 'off' }, ANN.toUpperCase());
       await using database = await openDatabase({ url });
       const left = await everything(database);
       for (const sign of signs) expect(left).not.toContain(sign);
@@ -189,7 +219,7 @@ describe('the command that erases a subscriber leaves nothing of them in any tab
       const key = randomBytes(32);
       const signs = await fill({ folder: join(folder, 'database') }, key);
       expect(await filesWith(signs, folder), 'before').not.toEqual([]);
-      const said = await erase({ DATA_DIR: folder, SECRET_KEY: key.toString('base64') });
+      const said = await erase({ DATA_DIR: folder, SECRET_KEY: key.toString('base64') }, ANN.toUpperCase());
       expect(said).toBe('Erased. Transfers from, to or about this address: 1\n');
       expect(await filesWith(signs, folder), 'nor in deleted rows, nor in the log of changes').toEqual([]);
       await using database = await openDatabase({ folder: join(folder, 'database') });

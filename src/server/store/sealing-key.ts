@@ -27,7 +27,7 @@ export async function requireSealingKey(
     if (known !== undefined && !isUnknown) await reseal(sql);
     if (isUnknown && (await isAnythingSealed(sql)))
       throw new SettingsError([
-        'SECRET_KEY is not the one that this database was sealed with, and transfers are under way or signed in. Start with that key, or name it among the former ones. Example: FORMER_SECRET_KEYS=…',
+        'SECRET_KEY is not the one that this database was sealed with, and something there still needs that one: a transfer, a sign-in or files for download. Start with it, or name it among the former ones (if it is lost for good: src/server/SECURITY.md, “Keys”). Example: FORMER_SECRET_KEYS=…',
       ]);
     await sql.query('delete from sealing_key');
     await sql.query('insert into sealing_key (digest) values ($1)', [digest]);
@@ -36,16 +36,26 @@ export async function requireSealingKey(
 }
 
 /**
- * Refuses a `SECRET_KEY` other than the database's, and changes nothing: for a command that works beside the product. With
- * another key it would find nothing that is kept under a keyed digest.
+ * Refuses a `SECRET_KEY` other than the database's, and a database without one, and changes nothing: for a command that
+ * works beside the product. With another key it would find nothing that is kept under a keyed digest.
  * @throws {SettingsError}
  */
-export async function requireKnownKey(database: Sql, vault: Vault): Promise<void> {
+export async function requireKnownKey(database: Database, vault: Vault): Promise<void> {
   const [known] = await database.query<{ digest: string }>('select digest from sealing_key');
-  if (known !== undefined && !vault.digests('sealing key', '').includes(known.digest))
+  if (known === undefined) throw neverUsed(database.kind);
+  if (!vault.digests('sealing key', '').includes(known.digest))
     throw new SettingsError([
       'SECRET_KEY is not the one that the product uses with this database. Give that one. Example: SECRET_KEY_FILE=/run/secrets/secret_key',
     ]);
+}
+
+/** The error for a command that would otherwise work in a database of which the product knows nothing. */
+export function neverUsed(kind: Database['kind']): SettingsError {
+  return new SettingsError([
+    kind === 'pglite'
+      ? 'DATA_DIR holds no database of the product, so nothing was done. Give its own. Example: DATA_DIR=/var/lib/portal'
+      : 'DATABASE_URL names a database that the product has never used, so nothing was done. Give its own. Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal',
+  ]);
 }
 
 async function isAnythingSealed(sql: Sql): Promise<boolean> {
