@@ -10,7 +10,7 @@ if (file === undefined || key === undefined)
   );
 
 try {
-  const { statement, isListChecked } = checkReceipt(readFileSync(file, 'utf8'), readFileSync(key, 'utf8'));
+  const { statement, isListChecked } = checkReceipt(contentOf(file), contentOf(key));
   const what = isListChecked
     ? 'the sums and every line'
     : 'what stands below “Signature”; the page above it was not checked';
@@ -18,9 +18,16 @@ try {
     `Genuine: ${what}. Transfer ${statement.transfer} from ${statement.from} to ${statement.to}, ${statement.lines} lines.\n`,
   );
 } catch (error) {
-  if (error instanceof ReceiptError || (error as NodeJS.ErrnoException).syscall !== undefined)
-    stop((error as Error).message, 1);
+  if (error instanceof ReceiptError) stop(error.message, 1);
   throw error;
+}
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    return stop(`${path} can't be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'}).`, 1);
+  }
 }
 
 function stop(message: string, code: number): never {

@@ -201,7 +201,8 @@ describe('a receipt', () => {
       await expect(promisify(execFile)(process.execPath, [COMMAND, file, key])).rejects.toMatchObject({ code: 1 });
       for (const [first, second, said] of [
         [file, COMMAND, 'The file of the key holds no public key in PEM.'],
-        [folder, key, 'EISDIR: illegal operation on a directory, read'],
+        [folder, key, `${folder} can't be read (EISDIR).`],
+        [file, `${key}.other`, `${key}.other can't be read (ENOENT).`],
       ] as const)
         await expect(promisify(execFile)(process.execPath, [COMMAND, first, second])).rejects.toMatchObject({
           code: 1,
