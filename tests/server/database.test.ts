@@ -214,7 +214,7 @@ test.each([
   ],
   [
     undefined,
-    'the database did not let us in, or gave no answer in time (no code). Start it, mend the address, or see',
+    'the database did not let us in, gave no answer in time, or does not speak TLS (no code). Start it, mend the',
   ],
 ])('an operator is told what to do about %s', (code, said) => {
   expect(new DatabaseUnavailable(Object.assign(new Error('canary'), { code })).message).toContain(

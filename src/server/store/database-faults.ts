@@ -37,8 +37,8 @@ const REMEDIES = [
   ],
   [
     'no code',
-    'the database did not let us in, or gave no answer in time',
-    'Start it, mend the address, or see what it waits for (pg_stat_activity)',
+    'the database did not let us in, gave no answer in time, or does not speak TLS',
+    'Start it, mend the address, see what it waits for (pg_stat_activity), or switch its ssl on, which sslmode asks for',
   ],
   ['53100', 'the disk of the database is full', 'Make room there'],
   [
