@@ -104,6 +104,19 @@ test('a database that is full or unreachable is waited for as long as it takes, 
   expect(verdictOn(away, 1, true, 0)).toEqual({ kind: 'later', seconds: 2 });
 });
 
+test.each(['ECONNREFUSED', '57P01', '57P03', '08006', undefined])(
+  'a database that was away (%s) and is there again holds up nothing, however many workers have died before',
+  (code) => {
+    const error = Object.assign(new Error('No.'), code === undefined ? {} : { code });
+    expect(verdictOn(new DatabaseUnavailable(error), 7, false, 0)).toEqual({ kind: 'later', seconds: 10 });
+  },
+);
+
+test('a database that cancels our statements is asked again less and less often', () => {
+  const canceled = new DatabaseUnavailable(Object.assign(new Error('No.'), { code: '57014' }));
+  expect(verdictOn(canceled, 7, false, 0)).toEqual({ kind: 'later', seconds: 128 });
+});
+
 test('when an address book refuses, its owner is told which of the two it is', () => {
   for (const [account, failure] of [
     ['source', SENTENCES.contactsNotRead],

@@ -53,12 +53,17 @@ const REMEDIES = [
 ] as const;
 const OTHERWISE = ['', 'the database did not let us in', 'Start it, or mend the address'] as const;
 
+/** Connection exceptions, shutdown, crash and start-up, system errors, and a closed or silent connection. */
+const AWAY = /^(?:08|57P|E[A-Z]|no code)/;
+
 /** The PostgreSQL of `DATABASE_URL` can't be used, at the start or later. The message is for the operator. */
 export class DatabaseUnavailable extends Mendable {
   override name = 'DatabaseUnavailable';
   /** The database's error code (PostgreSQL, appendix A) or the system's, for the log. */
   readonly code: string;
   readonly remedy: string;
+  /** It could not be reached, as after a crash, and did not refuse a statement. */
+  readonly wasAway: boolean;
   constructor(cause: unknown) {
     const { code = 'no code' } = cause as { code?: string };
     const [, fault, remedy] = REMEDIES.find(([begin]) => code.startsWith(begin)) ?? OTHERWISE;
@@ -67,6 +72,7 @@ export class DatabaseUnavailable extends Mendable {
       { cause },
     );
     this.code = code;
+    this.wasAway = AWAY.test(code);
     this.remedy = `${fault}. ${remedy}.`;
   }
 }

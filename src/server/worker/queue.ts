@@ -24,6 +24,8 @@ const RETRY_SECONDS = 1;
  */
 const FIRST_AGAIN_SECONDS = 1;
 const LAST_AGAIN_SECONDS = 1800;
+/** A database that can note the job is there again. */
+const LAST_AGAIN_AFTER_CRASH_SECONDS = 10;
 /** A worker's death is not the transfer's fault. What counts against it is in `operations.idle_runs`. */
 const RETRIES = 100_000;
 const KEPT_SECONDS = 3600;
@@ -210,7 +212,9 @@ export async function openJobQueue({ database, log }: { database: Database; log:
         { err: error, queue, transferId },
         'a job broke off, and is tried again after longer and longer pauses',
       );
-    const afterSeconds = Math.min(LAST_AGAIN_SECONDS, FIRST_AGAIN_SECONDS * 2 ** failures);
+    const wasAway = error instanceof DatabaseUnavailable && error.wasAway;
+    const longest = wasAway ? LAST_AGAIN_AFTER_CRASH_SECONDS : LAST_AGAIN_SECONDS;
+    const afterSeconds = Math.min(longest, FIRST_AGAIN_SECONDS * 2 ** failures);
     await sendTo(queue, transferId, { afterSeconds, failures: failures + 1, fault });
   };
   const workOn = async (

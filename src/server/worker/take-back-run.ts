@@ -11,6 +11,7 @@ import { openMailSide } from './mail.runner.ts';
 import type { JobQueue } from './queue.ts';
 import type { RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
+import { pauseAfterDatabase } from './verdict.ts';
 
 /** Runs in a row that take nothing back, with pauses of up to five minutes. */
 const IDLE_RUNS = 12;
@@ -55,9 +56,8 @@ export async function runTakeBack(
     log.warn({ err: error, transferId: id }, 'taking back was broken off');
     const isPassing = error instanceof MailError ? error.passing : !(error instanceof ConsentError);
     if (error instanceof DatabaseUnavailable || (isPassing && idleRuns < IDLE_RUNS)) {
-      const pause = Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (Math.min(idleRuns, IDLE_RUNS) - 1));
       const asked = error instanceof MailError ? (error.pause ?? 0) / 1000 : 0;
-      const afterSeconds = Math.ceil(Math.max(pause, asked));
+      const afterSeconds = Math.ceil(Math.max(pauseAfter(error, idleRuns), asked));
       await queue.sendTakeBack(id, { afterSeconds });
       return;
     }
@@ -69,6 +69,12 @@ export async function runTakeBack(
 /** An earlier try may have removed some. */
 function notTaken(after: TakenBack | null): string {
   return after === null || after.removed === 0 ? SENTENCES.takenBackNot : SENTENCES.takenBackNoMore;
+}
+
+/** In seconds. */
+function pauseAfter(error: unknown, idleRuns: number): number {
+  if (error instanceof DatabaseUnavailable) return pauseAfterDatabase(error, idleRuns);
+  return Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (Math.min(idleRuns, IDLE_RUNS) - 1));
 }
 
 /** What is reported of messages that are still there, or may be. */

@@ -27,6 +27,8 @@ const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 300;
 const LONGEST_AWAY_PAUSE_SECONDS = 1800;
 const LONGEST_BUSY_PAUSE_SECONDS = 3600;
+/** A run that died with its worker counts as idle, too: after seven, a transfer stood still for two minutes more. */
+const LONGEST_PAUSE_AFTER_CRASH_SECONDS = 10;
 
 /** What happens to an operation after an error stopped it. `pass on`: this worker is not the one to judge. */
 export type Verdict =
@@ -62,8 +64,13 @@ function ourOwnTrouble(error: unknown, idleRuns: number): Verdict | null {
   if (error instanceof ExportPaused)
     return { kind: 'later', seconds: LONGEST_PAUSE_SECONDS, waiting: { reason: 'disk' } };
   if (!(error instanceof DatabaseUnavailable)) return null;
-  const seconds = pauseAfter(idleRuns, LONGEST_PAUSE_SECONDS);
+  const seconds = pauseAfterDatabase(error, idleRuns);
   return { kind: 'later', seconds, ...(isDiskFull(error) ? { waiting: { reason: 'disk' } as const } : {}) };
+}
+
+/** In seconds. Whoever can note that they pause has a database again that was away; one that refuses may go on refusing. */
+export function pauseAfterDatabase({ wasAway }: DatabaseUnavailable, idleRuns: number): number {
+  return pauseAfter(idleRuns, wasAway ? LONGEST_PAUSE_AFTER_CRASH_SECONDS : LONGEST_PAUSE_SECONDS);
 }
 
 function limitReached(error: unknown, now: number): Verdict | null {
