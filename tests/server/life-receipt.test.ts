@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createHash, generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { receiptAddress, RECEIPT_KEY, type ReceiptFormat } from '../../src/contract/calls/receipt.ts';
 import { checkReceipt, ReceiptError } from '../../src/server/receipt/check-receipt.ts';
@@ -112,10 +112,40 @@ describe('a receipt', () => {
       ['"status":"completed"', '"status":"review"'],
       ['"items":', '"unsure":3,"items":'],
       ['"message copied":', '"message copied":1'],
+      ['We read', 'We never read'],
+      ['"not_moved":[', '"not_moved":["Nothing",'],
     ] as const) {
       expect(text).toContain(told);
       expect(() => checkReceipt(text.replace(told, forged), pem)).toThrow('What is shown was changed');
     }
+  });
+
+  test('as JSON holds nothing that nobody has signed, whatever it is', async () => {
+    const { text } = await receipt('json');
+    for (const forged of [
+      text.replace('"items":[', '"remark":"All is well.","items":['),
+      text.replace('"kind":', '"remark":"All is well.","kind":'),
+      text.replace('"items":[', '"items":[null,'),
+      text.replace('"items":[', '"items":["Letter",'),
+      text.replace('"size":', '"size":"1","was":'),
+    ]) {
+      expect(forged).not.toBe(text);
+      expect(() => checkReceipt(forged, pem)).toThrow(ReceiptError);
+    }
+  });
+
+  test('from before its words were signed is still known, and a key of another kind is told', async () => {
+    const { text } = await receipt('json');
+    const { statement, ...shown } = JSON.parse(text) as { statement: string };
+    const { how_compared: _, not_moved: __, ...signed } = JSON.parse(statement) as Record<string, unknown>;
+    const older = JSON.stringify(signed);
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const signature = sign(null, Buffer.from(older), privateKey).toString('base64');
+    const its = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    const file = JSON.stringify({ ...shown, statement: older, signature });
+    expect(checkReceipt(file, its).isListChecked).toBe(true);
+    const strange = generateKeyPairSync('x25519').publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    expect(() => checkReceipt(file, strange)).toThrow(ReceiptError);
   });
 
   test.each(['csv', 'json'] as const)('as %s has a signature over each of its lines', async (format) => {

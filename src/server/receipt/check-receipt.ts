@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { createPublicKey } from 'node:crypto';
 import * as v from 'valibot';
-import type { Item } from './items.ts';
 import { cellsOf, isSigned, openListDigest } from './signing.ts';
 import { BYTE_ORDER_MARK, COLUMNS } from './write-receipt.ts';
 
@@ -19,6 +18,8 @@ const Statement = v.object({
 });
 /** `isListChecked`: each line was held against the signature, and not the sums alone. */
 export type Checked = { readonly statement: v.InferOutput<typeof Statement>; readonly isListChecked: boolean };
+
+const NO_KEY = 'The file of the key holds no public key in PEM.';
 
 type Read = {
   readonly statement: string;
@@ -46,10 +47,12 @@ export function checkReceipt(text: string, pem: string): Checked {
 
 function publicKeyOf(pem: string): KeyObject {
   try {
-    return createPublicKey(pem);
+    const key = createPublicKey(pem);
+    if (key.asymmetricKeyType === 'ed25519') return key;
   } catch (cause) {
-    throw new ReceiptError('The file of the key holds no public key in PEM.', { cause });
+    throw new ReceiptError(NO_KEY, { cause });
   }
+  throw new ReceiptError(NO_KEY);
 }
 
 function read(text: string): Read {
@@ -74,22 +77,40 @@ const Shown = v.object({
   forwarding_ended: v.optional(v.string()),
   operations: v.array(v.record(v.string(), v.any())),
   sums: v.record(v.string(), v.number()),
+  // Absent from the statements of older receipts.
+  how_compared: v.optional(v.string()),
+  not_moved: v.optional(v.array(v.string())),
 });
-const JsonReceipt = v.object({
+/** Strict, because nothing vouches for what is not known. */
+const JsonReceipt = v.strictObject({
   ...Shown.entries,
   statement: v.string(),
   signature: v.string(),
-  items: v.array(v.any()),
+  key: v.string(),
+  items: v.array(
+    v.strictObject({
+      kind: v.string(),
+      folder: v.string(),
+      date: v.string(),
+      subject: v.string(),
+      size: v.nullable(v.number()),
+      sha256: v.string(),
+      fate: v.string(),
+      note: v.string(),
+    }),
+  ),
 });
 
 function readJson(text: string): Read {
   const receipt = v.safeParse(JsonReceipt, parseJson(text));
   if (!receipt.success) throw notOne();
-  const { statement, signature, items, ...shown } = receipt.output;
+  const { statement, signature, items, how_compared, not_moved, ...facts } = receipt.output;
   const signed = v.safeParse(Shown, parseJson(statement));
+  const hasWords = signed.success && signed.output.how_compared !== undefined;
+  const shown = hasWords ? { ...facts, how_compared, not_moved } : facts;
   if (!signed.success || JSON.stringify(signed.output) !== JSON.stringify(v.parse(Shown, shown)))
     throw new ReceiptError('What is shown was changed: it is not what was signed.');
-  return { statement, signature, lines: (items as Item[]).map(cellsOf) };
+  return { statement, signature, lines: items.map(cellsOf) };
 }
 
 function parseJson(text: string): unknown {

@@ -17,7 +17,7 @@ export function publicPem(key: KeyObject): string {
 }
 
 /** The cells of an item in every format, harmless in a spreadsheet: kind, folder, date, subject, size, sha256, fate, note. */
-export function cellsOf(item: Item): string[] {
+export function cellsOf(item: Omit<Item, 'kind' | 'fate'> & { kind: string; fate: string }): string[] {
   const { kind, folder, date, subject, size, sha256, fate, note } = item;
   return [kind, folder, date, subject, size === null ? '' : `${size}`, sha256, fate, note].map(harmless);
 }

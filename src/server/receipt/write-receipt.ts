@@ -15,13 +15,15 @@ export const BYTE_ORDER_MARK = '\uFEFF';
 export type Signing = { readonly key: KeyObject; readonly keyAddress: string };
 
 /** What is signed. `list` is the digest of all lines, `sums` counts them by kind and fate. */
-type Statement = Omit<Facts, 'operations'> & {
+type Statement = Told & {
   readonly version: 1;
   readonly lines: number;
   readonly list: string;
   readonly sums: Readonly<Record<string, number>>;
-  readonly operations: Facts['operations'];
 };
+
+/** The facts, and what they say in words. */
+type Told = Facts & { readonly how_compared: string; readonly not_moved: readonly string[] };
 
 /**
  * A receipt, in parts as they are made; its lines come from the database page by page. If the transfer is erased
@@ -48,9 +50,13 @@ export async function* writeReceipt(
   }
   if ((await sql.query('select 1 from transfers where id = $1', [facts.transfer])).length === 0)
     throw new Error('The transfer was erased while its receipt was being written.');
-  const statement: Statement = { version: 1, ...facts, lines, list: digest.end(), sums };
+  const statement: Statement = { version: 1, ...toldOf(facts), lines, list: digest.end(), sums };
   const text = JSON.stringify(statement);
   yield page.foot(facts, sums, text, signatureOf(text, signing.key), signing.keyAddress);
+}
+
+function toldOf(facts: Facts): Told {
+  return { ...facts, how_compared: comparisonOf(facts), not_moved: notMoved(facts) };
 }
 
 type Page = {
@@ -83,8 +89,7 @@ const csv: Page = {
 };
 
 const json: Page = {
-  head: (facts) =>
-    `${JSON.stringify({ ...facts, how_compared: comparisonOf(facts), not_moved: notMoved(facts) }).slice(0, -1)},"items":[\n`,
+  head: (facts) => `${JSON.stringify(toldOf(facts)).slice(0, -1)},"items":[\n`,
   line: (item, _cells, isFirst) => `${isFirst ? '' : ',\n'}${JSON.stringify(item)}`,
   foot: (_facts, sums, statement, signature, key) =>
     `\n],${JSON.stringify({ sums, statement, signature, key }).slice(1)}\n`,
