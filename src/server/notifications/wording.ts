@@ -264,7 +264,9 @@ function happenedLines({ kind, attention, legacyName }: Notification): string[] 
 /** The one thing to do so that it continues. */
 function putRightOf({ attention, legacyName }: Notification): string {
   if (attention === undefined) return 'Open the status page. It tells you what stopped and what you can do.';
-  const until = `Please do this by ${MOMENT.format(attention.until)}. After that, the transfer ends.`;
+  // The mail may go on for longer, or be there already.
+  const after = attention.operation === 'contactsmigration' ? 'we stop bringing your contacts' : 'the transfer ends';
+  const until = `Please do this by ${MOMENT.format(attention.until)}. After that, ${after}.`;
   return `${actionOf(attention, legacyName)} ${until}`;
 }
 
