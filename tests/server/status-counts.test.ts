@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { putToRest } from '../../src/server/transfers/attention.ts';
 import { beginRun, endOperation, noteProgress, noteWaiting } from '../../src/server/transfers/operations.ts';
 import { newsOf, statusOf } from '../../src/server/transfers/status.ts';
+import { takeTransfer } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 
@@ -78,6 +79,20 @@ test('a run that stores what an earlier one had counted as refused is not idle, 
   expect(await begin()).toBe(1);
   await noteProgress(database, LEASE, 'emailmigration', { done: 4, total: 10, bytes: 500 });
   expect(await begin()).toBe(2);
+});
+
+test('an order that no worker has taken for a while is reported as waiting in line, until one takes it', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, { ...TRANSFER, operations: ['emailmigration', 'contactsmigration'] }, 'key');
+  const waits = async () => {
+    const status = await statusOf(database, NOTHING_ELSE, ID);
+    return [status?.emailmigration?.waiting, status?.contactsmigration?.waiting];
+  };
+  expect(await waits()).toEqual([undefined, undefined]);
+  await database.query("update transfers set created = created - interval '11 seconds'");
+  expect(await waits()).toEqual([{ reason: 'queue' }, { reason: 'queue' }]);
+  await takeTransfer(database, ID, 30);
+  expect(await waits()).toEqual([undefined, undefined]);
 });
 
 test('the time left counts down between estimates, and is omitted once it is over', async () => {

@@ -60,11 +60,15 @@ export async function statusOf(sql: Sql, sources: StatusSources, id: string): Pr
   return { ...status, files: standing === 'finished' ? 'deleted' : 'coming' };
 }
 
+/** A worker that has room takes an order sooner. */
+const TAKEN_WITHIN = '10 seconds';
+
 async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promise<TransferStatus | null> {
   const rows = await sql.query<OperationRow>(
     `select operations.*, left_seconds - extract(epoch from now() - left_noted)::float8 as left_now, now() as asked,
        destination_provider = 'file_export' as is_export, transfers.finished is not null as has_ended,
        source_email, destination_email, destination_provider, by_itself, notification_contact as contact,
+       epoch = 0 and transfers.finished is null and created < now() - interval '${TAKEN_WITHIN}' as in_line,
        (select messages from exports where exports.transfer_id = transfers.id) as saved
      from operations join transfers on transfers.id = transfer_id where transfer_id = $1`,
     [id],
@@ -177,6 +181,7 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
     ...(row.duplicated === null ? {} : { duplicated: row.duplicated }),
     ...(row.changed === null ? {} : { changed: row.changed }),
     ...(row.kept === null ? {} : { kept: row.kept }),
+    ...(row.in_line ? { waiting: waitingOf('queue', null) } : {}),
     ...(row.waiting_reason === null ? {} : { waiting: waitingOf(row.waiting_reason, toCome(row.waiting_until, row)) }),
     ...(row.attention_side === null || row.attention_reason === null
       ? {}
@@ -353,9 +358,11 @@ type OperationRow = {
   /** For forwarding. */
   forwarding_ended: Date | null;
   is_export: boolean;
-  /** Of the whole transfer, like the next two. */
+  /** Of the whole transfer, like the next three. */
   has_ended: boolean;
   by_itself: boolean;
+  /** No worker has ever taken it, for a while. */
+  in_line: boolean;
   contact: string | null;
   failure: string | null;
   operation: Operation;
