@@ -179,6 +179,23 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     expect(dailies).toEqual([{ next: new Date(now + HOUR_MS) }]);
   });
 
+  test('is brought when its next time was written by a clock that was far ahead, once', async () => {
+    const world = await open();
+    await using _worker = await world.work();
+    const ordered = await begun(world);
+    await arrive(world, 3);
+    const { database, services } = world.web;
+    await database.query("update dailies set next_run = next_run + interval '3 days'");
+    await look(world);
+    await expect.poll(() => runs(world), { timeout: 15_000 }).toHaveLength(1);
+    const [id = ''] = await runs(world);
+    await whenEnded(world, { ...ordered, id });
+    expect(await arrived(world)).toBe(3);
+    expect(Date.parse((await dailyOf(world, ordered))?.next ?? '') - services.now()).toBeLessThanOrEqual(DAY_MS);
+    await look(world);
+    expect(await runs(world)).toEqual([id]);
+  });
+
   test('is looked for by a worker that begins after its time', async () => {
     const world = await open();
     {

@@ -14,6 +14,8 @@ const DAY_MS = 24 * HOUR_MS;
 export const DAILY_DAYS = 60;
 /** How long before access ends the last run starts, so that it can finish in time. */
 const LAST_RUN_BEFORE_MS = 3 * HOUR_MS;
+/** No run is due later than a day from now: what is, was written by a clock that was ahead. */
+const AHEAD_AFTER_MS = 2 * DAY_MS;
 /** When to try again if a transfer of the mailbox is running. */
 const LOOK_AGAIN_MS = HOUR_MS;
 /** After how many incomplete runs in a row a daily is switched off. */
@@ -210,8 +212,8 @@ type Starting = Dailies & { readonly log: Log; readonly transfers: Pick<Transfer
  */
 export async function startDailies(services: Starting, now: number): Promise<void> {
   const due = await services.database.query<{ email: string }>(
-    'select source_email as email from dailies where ended is null and next_run <= $1',
-    [new Date(now)],
+    `select source_email as email from dailies where ended is null and ${isDue('$1', '$2')}`,
+    [new Date(now), new Date(now + AHEAD_AFTER_MS)],
   );
   for (const { email } of due)
     await startDaily(services, email, now).catch((error: unknown) =>
@@ -222,9 +224,9 @@ export async function startDailies(services: Starting, now: number): Promise<voi
 async function startDaily(services: Starting, sourceEmail: string, now: number): Promise<void> {
   const { database, transfers, log } = services;
   const [daily] = await database.query<{ id: string; until: Date }>(
-    `update dailies set next_run = $3 where source_email = $1 and ended is null and next_run <= $2
+    `update dailies set next_run = $4 where source_email = $1 and ended is null and ${isDue('$2', '$3')}
      returning transfer_id as id, until`,
-    [sourceEmail, new Date(now), new Date(now + LOOK_AGAIN_MS)],
+    [sourceEmail, new Date(now), new Date(now + AHEAD_AFTER_MS), new Date(now + LOOK_AGAIN_MS)],
   );
   if (daily === undefined) return;
   const { id, until } = daily;
@@ -239,6 +241,9 @@ async function startDaily(services: Starting, sourceEmail: string, now: number):
     log.error({ transferId: id }, 'what a daily signs in with can not be opened, so it is off');
     await switchDailyOff(services, id, 'failed');
     return;
+/** SQL for whether a run is due at a time; from another time on, it is no time of ours. */
+const isDue = (now: string, ahead: string) => `(next_run <= ${now} or next_run > ${ahead})`;
+
   }
   const order = orderAgain(transfer, secrets.source.password, secrets.destination);
   // Switching the daily off waits for this transaction to end, and then finds the run.
