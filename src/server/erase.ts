@@ -21,7 +21,8 @@ const NO_FOLDER = {
  * must be stopped for it, and its files are written anew; with a PostgreSQL it may run.
  * @returns how many transfers were erased
  * @throws {DataFolderError}
- * @throws {SettingsError} when the product has never used this database, or uses it with another key, or keeps its files elsewhere
+ * @throws {SettingsError} when the product has never used this database, or uses it with another key, or keeps its files
+ *   elsewhere, or they can't be removed
  */
 export async function eraseFromServer(settings: Settings, subscriber: string): Promise<number> {
   await using opened = new AsyncDisposableStack();
@@ -39,9 +40,20 @@ export async function eraseFromServer(settings: Settings, subscriber: string): P
   await requireFiles(exports, await filesOf(database, subscriber));
   const tokens = openTokens({ oauthClients: openOauthClients({ settings, now }), database, safe, log, now });
   // Awaited here, before what it works on is closed.
-  const count = await eraseSubscriber({ database, safe, vault, log, tokens, exports }, subscriber);
+  const count = await eraseSubscriber({ database, safe, vault, log, tokens, exports }, subscriber).catch(filesStay);
   await overwriteDeleted(database);
   return count;
+}
+
+/** What is erased already stays so, and the next try goes on from there. @throws {SettingsError} for files that stay */
+function filesStay(error: unknown): never {
+  if (!(error instanceof StoreError)) throw error;
+  throw new SettingsError(
+    [
+      'EXPORTS_URL has files of this subscriber that could not be removed, and not everything was erased. Let this program write and delete there, and give the command again. Example: EXPORTS_URL=/srv/exports',
+    ],
+    { cause: error },
+  );
 }
 
 /** Otherwise they would stay where they are, and nobody would know whose they were. @throws {SettingsError} */

@@ -198,6 +198,37 @@ test(
   },
 );
 
+test(
+  'a subscriber whose files can not be removed is told of in a sentence, and erased once they can',
+  { ...needs('postgresql'), timeout: 60_000 },
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'erase-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const url = await createEmptyDatabase();
+    const key = randomBytes(32);
+    await fill({ url }, key);
+    await using database = await openDatabase({ url });
+    await database.query(
+      `insert into exports (transfer_id, name) select id, repeat('a', 32) from transfers where source_email = $1`,
+      [ANN],
+    );
+    // In a file no other can be removed.
+    const place = join(folder, 'exports');
+    await writeFile(place, '');
+    const settings = readSettings({
+      DATABASE_URL: url,
+      SECRET_KEY: key.toString('base64'),
+      EXPORTS_URL: place,
+      SANDBOX: 'on',
+      LOG_LEVEL: 'silent',
+    });
+    await expect(eraseFromServer(settings, ANN)).rejects.toThrow(SettingsError);
+    await rm(place);
+    expect(await eraseFromServer(settings, ANN)).toBe(1);
+    expect(await database.query('select 1 from transfers where source_email = $1', [ANN])).toEqual([]);
+  },
+);
+
 describe('the command that erases a subscriber leaves nothing of them in any table', () => {
   describe('of PostgreSQL (needs postgresql)', needs('postgresql'), () => {
     test('by its address', async () => {
