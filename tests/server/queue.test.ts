@@ -145,6 +145,13 @@ test.each(sampleOf([FRESH, EMBEDDED], 2))(
   },
 );
 
+test('a take-back that several workers find in others’ hands is queued again once', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await using queue = await openJobQueue({ database, log: openLog('silent') });
+  for (let worker = 0; worker < 3; worker += 1) await queue.sendTakeBackAgain('held', 5);
+  expect(await database.query("select 1 from pgboss.job where name = 'take-backs'")).toHaveLength(1);
+});
+
 /** How many calls it takes to put back so many transfers, one of which waits already, twice; and which wait then. */
 async function putBack(address: TestAddress, count: number) {
   await using database = await openTestDatabase(address);

@@ -109,7 +109,9 @@ export type JobQueue = AsyncDisposable & {
     options?: Within & { readonly occurrence?: string },
   ): Promise<void>;
   /** Queues the take-back of a transfer that has ended, within a transaction if one is given. */
-  sendTakeBack(transferId: string, options?: Within & { readonly afterSeconds?: number }): Promise<void>;
+  sendTakeBack(transferId: string, options?: Within): Promise<void>;
+  /** Queues it for later, unless it is queued for about the same time already. */
+  sendTakeBackAgain(transferId: string, afterSeconds: number): Promise<void>;
   workOnTakeBacks(run: (transferId: string, signal: AbortSignal) => Promise<void>): Promise<AsyncDisposable>;
   /**
    * Queues every unfinished transfer that nobody works on. With the embedded database that is all of them, as no other
@@ -193,12 +195,17 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     if (afterSeconds === undefined) void (sql?.committed ?? Promise.resolve()).then(() => wake(queue));
   };
   const send: JobQueue['send'] = (transferId, options) => sendTo(TRANSFERS, transferId, options);
-  const sendOnce = async (transferId: string, afterSeconds: number, options: Pick<SendOptions, 'priority'> = {}) => {
-    const jobs = await boss.findJobs<TransferJob>(TRANSFERS, { key: transferId, queued: true });
+  const sendOnce = async (
+    queue: string,
+    transferId: string,
+    afterSeconds: number,
+    options: Pick<SendOptions, 'priority'> = {},
+  ) => {
+    const jobs = await boss.findJobs<TransferJob>(queue, { key: transferId, queued: true });
     const soon = Date.now() + afterSeconds * 1000 + SOON_MS;
     if (jobs.some(({ startAfter }) => startAfter.getTime() <= soon)) return;
     // One that waits for later is brought forward: a second one would go on beside it.
-    await boss.upsert(TRANSFERS, { transferId } satisfies TransferJob, {
+    await boss.upsert(queue, { transferId } satisfies TransferJob, {
       singletonKey: transferId,
       startAfter: Math.ceil(afterSeconds),
       ...options,
@@ -247,8 +254,10 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     send,
     sendTakeBack: (transferId, options) => sendTo(TAKE_BACKS, transferId, options),
     workOnTakeBacks: (run) => workOn(TAKE_BACKS, 1, run),
-    sendUnlessWaiting: (transferId, afterSeconds) => sendOnce(transferId, afterSeconds, { priority: HELD_PRIORITY }),
-    sendAfterPause: (transferId, afterSeconds) => sendOnce(transferId, afterSeconds),
+    sendTakeBackAgain: (transferId, afterSeconds) => sendOnce(TAKE_BACKS, transferId, afterSeconds),
+    sendUnlessWaiting: (transferId, afterSeconds) =>
+      sendOnce(TRANSFERS, transferId, afterSeconds, { priority: HELD_PRIORITY }),
+    sendAfterPause: (transferId, afterSeconds) => sendOnce(TRANSFERS, transferId, afterSeconds),
     announce: async (transferId, kind, { sql, occurrence } = {}) => {
       const job: NotificationJob = { transferId, kind, ...(occurrence === undefined ? {} : { occurrence }) };
       await boss.send(NOTIFICATIONS, job, { id: onceIdOf(job), ...within(sql) });

@@ -30,7 +30,7 @@ export async function runTakeBack(
   const taken = await takeEndedTransfer(database, id, TAKEN_FOR_SECONDS);
   if (taken === null) return;
   if ('heldForSeconds' in taken) {
-    await queue.sendTakeBack(id, { afterSeconds: Math.min(taken.heldForSeconds + 1, LOOK_AGAIN_SECONDS) });
+    await queue.sendTakeBackAgain(id, Math.min(taken.heldForSeconds + 1, LOOK_AGAIN_SECONDS));
     return;
   }
   await using lease = holdLease(database, taken.lease, asked, services);
@@ -52,13 +52,18 @@ export async function runTakeBack(
     await endTakeBack(services, lease, end === 'done' ? failureOf(after) : notTaken(after));
     log.info({ transferId: id }, 'what a transfer had copied was taken back');
   } catch (error) {
-    if (error instanceof LeaseLost || stopping.aborted) throw error;
+    if (error instanceof LeaseLost || lease.why() === 'lost') {
+      log.warn({ transferId: id, epoch: lease.epoch }, 'another worker has taken the take-back over');
+      // As with transfers: this may be the only job, and otherwise the other worker's is enough.
+      await queue.sendTakeBackAgain(id, LOOK_AGAIN_SECONDS);
+      return;
+    }
+    if (stopping.aborted) throw error;
     log.warn({ err: error, transferId: id }, 'taking back was broken off');
     const isPassing = error instanceof MailError ? error.passing : !(error instanceof ConsentError);
     if (error instanceof DatabaseUnavailable || (isPassing && idleRuns < IDLE_RUNS)) {
       const asked = error instanceof MailError ? (error.pause ?? 0) / 1000 : 0;
-      const afterSeconds = Math.ceil(Math.max(pauseAfter(error, idleRuns), asked));
-      await queue.sendTakeBack(id, { afterSeconds });
+      await queue.sendTakeBackAgain(id, Math.max(pauseAfter(error, idleRuns), asked));
       return;
     }
     const isSignIn = error instanceof ConsentError || (error instanceof MailError && error.fault === 'credentials');
@@ -66,15 +71,15 @@ export async function runTakeBack(
   }
 }
 
-/** An earlier try may have removed some. */
-function notTaken(after: TakenBack | null): string {
-  return after === null || after.removed === 0 ? SENTENCES.takenBackNot : SENTENCES.takenBackNoMore;
-}
-
 /** In seconds. */
 function pauseAfter(error: unknown, idleRuns: number): number {
   if (error instanceof DatabaseUnavailable) return pauseAfterDatabase(error, idleRuns);
   return Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (Math.min(idleRuns, IDLE_RUNS) - 1));
+}
+
+/** An earlier try may have removed some. */
+function notTaken(after: TakenBack | null): string {
+  return after === null || after.removed === 0 ? SENTENCES.takenBackNot : SENTENCES.takenBackNoMore;
 }
 
 /** What is reported of messages that are still there, or may be. */
