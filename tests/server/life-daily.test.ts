@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
-import { DAILY_DAYS, startDailies } from '../../src/server/transfers/dailies.ts';
+import { DAILY_DAYS, startDailies, switchDailyOff } from '../../src/server/transfers/dailies.ts';
 import { eraseEnded, eraseSubscriber } from '../../src/server/transfers/retention.ts';
 import {
   ANN,
@@ -431,6 +431,34 @@ test(
     expect((await call(world, 'daily-off', ordered)).status).toBe(200);
     expect(await tokens()).toHaveLength(0);
     expect(google.revocations).toHaveLength(revoked + 1);
+  },
+);
+
+test(
+  'the tokens of a daily are erased by the next purge when the process that switched it off has died, and take nothing back',
+  { timeout: 60_000 },
+  async () => {
+    const { world, signIn, order } = await openWithGoogle();
+    const { services, database } = world.web;
+    const ordered = await order();
+    await using _worker = await world.work();
+    await whenEnded(world, ordered);
+    const token_id = await signIn();
+    const { body } = await call(world, 'again', ordered, { ...GIVEN, destination_account: { token_id } });
+    await whenEnded(world, { ...ordered, id: (body as { jobid: string }).jobid });
+    expect(await call(world, 'take-back', ordered, { token_id })).toMatchObject({
+      status: 401,
+      body: { error: 'INVALID_CREDENTIALS', side: 'destination' },
+    });
+    expect(await dailyOf(world, ordered)).toHaveProperty('next');
+
+    const dying = { ...services.tokens, forget: () => Promise.reject(new Error('The process has died.')) };
+    const off = switchDailyOff({ ...services, safe: world.web.safe, tokens: dying }, ordered.id, null);
+    await expect(off).rejects.toThrow('The process has died.');
+    const tokens = () => database.query('select 1 from oauth_tokens');
+    expect(await tokens()).toHaveLength(1);
+    await services.tokens.purge();
+    expect(await tokens()).toEqual([]);
   },
 );
 

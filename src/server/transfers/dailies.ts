@@ -27,11 +27,12 @@ type Dailies = {
   readonly tokens: {
     hold(tokenId: string, until: number, sql: Sql): Promise<void>;
     unhold(tokenId: string, sql: Sql): Promise<void>;
+    expire(tokenId: string, sql: Sql): Promise<void>;
     forget(tokenId: string): Promise<void>;
   };
 };
 /** What a daily that goes off needs of the tokens. */
-type LettingGo = Omit<Dailies, 'tokens'> & { readonly tokens: Pick<Dailies['tokens'], 'unhold' | 'forget'> };
+type LettingGo = Omit<Dailies, 'tokens'> & { readonly tokens: Omit<Dailies['tokens'], 'hold'> };
 type Why = NonNullable<Daily['ended']>;
 
 const placeOf = (transferId: string, role: Role) => `dailies/${transferId}/${role}`;
@@ -104,7 +105,7 @@ export async function switchDailyOn(
       [sourceEmail],
     );
     if (row !== undefined) await safe.destroy(...placesOf(row.transfer_id));
-    if (row?.token_id) await tokens.unhold(row.token_id, sql);
+    const isFree = row?.token_id ? await letGo(services, sql, sourceEmail, row.token_id) : false;
     if (tokenId !== null) await tokens.hold(tokenId, until.getTime() + DAY_MS, sql);
     await sql.query(
       'insert into dailies (source_email, transfer_id, next_run, until, token_id) values ($1, $2, $3, $4, $5)',
@@ -116,9 +117,9 @@ export async function switchDailyOn(
         role,
         await sealSecret(safe, placeOf(id, role), secrets[role]),
       ]);
-    return row?.token_id ?? null;
+    return isFree ? (row?.token_id ?? null) : null;
   });
-  if (before !== null && before !== tokenId) await letGo(services, sourceEmail, before);
+  if (before !== null && before !== tokenId) await tokens.forget(before);
 }
 
 /**
@@ -137,23 +138,42 @@ export async function switchDailyOff(services: LettingGo, transferId: string, wh
     await sql.query('delete from daily_credentials where transfer_id = $1', [daily.id]);
     if (why === null) await sql.query('delete from dailies where transfer_id = $1', [daily.id]);
     else await sql.query('update dailies set ended = $2, token_id = null where transfer_id = $1', [daily.id, why]);
-    if (daily.token_id !== null) await tokens.unhold(daily.token_id, sql);
+    const { source_email: sourceEmail, token_id: tokenId } = daily;
+    const isFree = tokenId !== null && (await letGo(services, sql, sourceEmail, tokenId));
     // Before others may seal at the same place again.
     await safe.destroy(...placesOf(daily.id));
-    return daily;
+    return isFree ? { unused: tokenId } : {};
   });
-  if (off !== null && off.token_id !== null) await letGo(services, off.source_email, off.token_id);
+  if (off?.unused !== undefined) await tokens.forget(off.unused);
   return off !== null;
 }
 
-/** Erases the tokens of a daily, unless a transfer of the mailbox works with them: that erases them when it ends. */
-async function letGo({ database, safe, tokens }: LettingGo, sourceEmail: string, tokenId: string): Promise<void> {
-  const [running] = await database.query<{ id: string }>(
+/**
+ * Lets go of the tokens of a daily, which the caller is to forget once that has been committed: should the process die
+ * before, the next purge erases them.
+ * @returns `false` if a transfer of the mailbox works with them: that erases them when it ends
+ */
+async function letGo(
+  { safe, tokens }: Pick<LettingGo, 'safe' | 'tokens'>,
+  sql: Sql,
+  sourceEmail: string,
+  tokenId: string,
+): Promise<boolean> {
+  await tokens.unhold(tokenId, sql);
+  const [running] = await sql.query<{ id: string }>(
     'select id from transfers where source_email = $1 and finished is null',
     [sourceEmail],
   );
-  const secret = running === undefined ? null : await credentialsIfAny(database, safe, running.id, 'destination');
-  if (secret?.kind !== 'token' || secret.tokenId !== tokenId) await tokens.forget(tokenId);
+  const secret = running === undefined ? null : await credentialsIfAny(sql, safe, running.id, 'destination');
+  if (secret?.kind === 'token' && secret.tokenId === tokenId) return false;
+  await tokens.expire(tokenId, sql);
+  return true;
+}
+
+/** Whether a daily holds these tokens: they are erased as soon as it goes off. */
+export async function isOfDaily(sql: Sql, tokenId: string): Promise<boolean> {
+  const found = await sql.query('select 1 from dailies where token_id = $1 and ended is null', [tokenId]);
+  return found.length > 0;
 }
 
 /** Whether the daily between the mailboxes of a transfer was switched off because of a failure, not by its owner. */
@@ -221,6 +241,9 @@ export async function startDailies(services: Starting, now: number): Promise<voi
     );
 }
 
+/** SQL for whether a run is due at a time; from another time on, it is no time of ours. */
+const isDue = (now: string, ahead: string) => `(next_run <= ${now} or next_run > ${ahead})`;
+
 async function startDaily(services: Starting, sourceEmail: string, now: number): Promise<void> {
   const { database, transfers, log } = services;
   const [daily] = await database.query<{ id: string; until: Date }>(
@@ -241,9 +264,6 @@ async function startDaily(services: Starting, sourceEmail: string, now: number):
     log.error({ transferId: id }, 'what a daily signs in with can not be opened, so it is off');
     await switchDailyOff(services, id, 'failed');
     return;
-/** SQL for whether a run is due at a time; from another time on, it is no time of ours. */
-const isDue = (now: string, ahead: string) => `(next_run <= ${now} or next_run > ${ahead})`;
-
   }
   const order = orderAgain(transfer, secrets.source.password, secrets.destination);
   // Switching the daily off waits for this transaction to end, and then finds the run.

@@ -58,6 +58,7 @@ type Erasing = {
   readonly tokens: {
     forget(tokenId: string): Promise<void>;
     unhold(tokenId: string, sql: Sql): Promise<void>;
+    expire(tokenId: string, sql: Sql): Promise<void>;
     release(tokenId: string): Promise<void>;
   };
   readonly exports: { remove(name: string): Promise<void> };

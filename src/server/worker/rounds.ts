@@ -13,7 +13,7 @@ const LOOK_EVERY_MS = 10 * 60_000;
 type Services = {
   readonly database: Database;
   readonly safe: Safe;
-  readonly tokens: Pick<Tokens, 'hold' | 'unhold' | 'forget'>;
+  readonly tokens: Pick<Tokens, 'hold' | 'unhold' | 'expire' | 'forget'>;
   readonly transfers: Pick<Transfers, 'start' | 'running'>;
   readonly queue: JobQueue;
   readonly clock: Clock;

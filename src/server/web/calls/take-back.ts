@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { takeBack } from '../../../contract/calls/take-back.ts';
-import { switchDailyOff } from '../../transfers/dailies.ts';
+import { isOfDaily, switchDailyOff } from '../../transfers/dailies.ts';
 import { stopDailyRun } from '../../transfers/stopping.ts';
 import { orderTakeBack, takingBack, wouldBeCopiedAgain } from '../../transfers/taking-back.ts';
 import { transferById } from '../../transfers/transfer.ts';
@@ -43,6 +43,8 @@ export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body
     );
   const secret = await provenSecret(transfer, 'destination', body, services, visit);
   if (secret === null) throw notGiven('destination');
+  // These are erased as the daily goes off.
+  if (secret.kind === 'token' && (await isOfDaily(database, secret.tokenId))) throw notGiven('destination');
   // Otherwise tomorrow's run would copy it all again.
   await switchDailyOff(services, id, null);
   await stopDailyRun(services, id, (milliseconds) => wait(milliseconds));
