@@ -99,7 +99,8 @@ describe('The writer of archives', () => {
       'mail/nothing.mbox': [DEFLATED, time, digests.none],
       'mail/Empty/': [STORED, time, ''],
       'reader/packed before.js': [DEFLATED, time, digests.large],
-      'mail/box.mbox': [STORED, time, digests.large],
+      // Its size comes after it, and then no stored one is read from a stream.
+      'mail/box.mbox': [DEFLATED, time, digests.large],
       'mail/box of small ones.mbox': [DEFLATED, time, digests.large],
     });
     const octets = await readFile(path);

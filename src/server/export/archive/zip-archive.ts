@@ -146,8 +146,7 @@ async function writeLarge(file: ArchiveFile, output: Output, signal: AbortSignal
 
 async function writeUnknown(file: ArchiveFile, output: Output, signal: AbortSignal): Promise<ZipEntry> {
   const { path, modified, grain } = file;
-  const method = grain < COMPRESSED_BELOW ? 'deflated' : 'stored';
-  const start = { path, modified, method, isDescribedAfter: true } as const;
+  const start = { path, modified, method: 'deflated', isDescribedAfter: true } as const;
   const headerAt = output.position();
   await output.write(localHeader({ ...start, crc32: 0, size: 0, packedSize: 0 }));
   const began = output.position();
@@ -160,8 +159,7 @@ async function writeUnknown(file: ArchiveFile, output: Output, signal: AbortSign
       yield chunk;
     }
   }
-  if (method === 'deflated') await deflateInto(output, counted());
-  else for await (const chunk of counted()) await output.write(chunk);
+  await (grain < COMPRESSED_BELOW ? deflateInto(output, counted()) : storeInto(output, counted()));
   const entry: ZipEntry = { ...start, ...seen, packedSize: output.position() - began, headerAt };
   await output.write(descriptor(entry));
   return entry;
@@ -196,6 +194,30 @@ async function deflateInto(output: Output, content: AsyncIterable<Uint8Array>): 
     // Reading must have ended before the caller closes the source.
     await Promise.allSettled(both);
   }
+}
+
+/** The most octets in one stored block. */
+const STORED_AT_MOST = 0xffff;
+
+/**
+ * Octets as they are, in the form of deflate (RFC 1951 §3.2.4): readers that don't begin with the directory, as on
+ * Android, accept no file that is merely stored if its size comes after it.
+ */
+async function storeInto(output: Output, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const head = Buffer.alloc(5);
+  const writeHead = (length: number, isLast: boolean) => {
+    head.writeUInt8(isLast ? 1 : 0, 0);
+    head.writeUInt16LE(length, 1);
+    head.writeUInt16LE(STORED_AT_MOST - length, 3);
+    return output.write(head);
+  };
+  for await (const chunk of content)
+    for (let from = 0; from < chunk.length; from += STORED_AT_MOST) {
+      const some = chunk.subarray(from, from + STORED_AT_MOST);
+      await writeHead(some.length, false);
+      await output.write(some);
+    }
+  await writeHead(0, true);
 }
 
 /** Gathers a manifest's lines into blocks; each is valid until the next one is requested. */
