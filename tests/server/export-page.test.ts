@@ -58,13 +58,15 @@ function messageOf(number: number, staged: StagedOctets): PartMessage {
 const textOf = (number: number) => Buffer.from(`Subject: letter ${number}\r\n\r\nThis is the text of ${number}.\r\n`);
 
 /** So many messages on the disk. */
-async function staged(messages: number): Promise<PartMessage[]> {
+const staged = (messages: number) => stagedOf(Array.from({ length: messages }, (_, at) => textOf(at + 1)));
+
+async function stagedOf(messages: readonly Buffer[]): Promise<PartMessage[]> {
   await using writer = await openSpoolWriter(folder);
   const all: PartMessage[] = [];
-  for (let number = 1; number <= messages; number += 1) {
+  for (const [at, octets] of messages.entries()) {
     const place = writer.begin();
-    if (!writer.append(textOf(number))) await writer.drained();
-    all.push(messageOf(number, { ...place, ...writer.end() }));
+    if (!writer.append(octets)) await writer.drained();
+    all.push(messageOf(at + 1, { ...place, ...writer.end() }));
   }
   await writer.sync();
   return all;
@@ -124,6 +126,39 @@ test('the scripts of a page are kept deflated, in their order, and are what is s
     expect(shown).toEqual(Array.from({ length: 1100 }, (_, at) => `This is the text of ${at + 1}.`));
   }
   expect(await readdir(scratch)).toEqual([]);
+});
+
+/** What the scripts of a page hold, by kind. */
+async function scriptsOf(page: Awaited<ReturnType<typeof pageOver>>) {
+  const found: Record<string, Record<string, unknown>[]> = {};
+  for await (const { path, content } of page.files()) {
+    if (path === 'index.html') continue;
+    const chunks: Buffer[] = [];
+    for await (const chunk of content()) chunks.push(Buffer.from(chunk));
+    const [, kind = '', json = ''] =
+      /^archive\.(\w+)\(\d+,(.*)\)$/s.exec(inflateRawSync(Buffer.concat(chunks)).toString()) ?? [];
+    (found[kind] ??= []).push(...(JSON.parse(json) as Record<string, unknown>[]));
+  }
+  return found;
+}
+
+const photo = (name: string) =>
+  ['--x', `Content-Type: image/jpeg; name=${name}`, '', 'A'.repeat(1_500_000), ''].join('\r\n');
+
+test('a message is read to its end for the names of what is attached, and only the beginning of a long text is kept', async () => {
+  const head =
+    'From: Ada\r\nCc: Bob <bob@mail.example>\r\nBcc: eve@mail.example\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n';
+  const photos = Buffer.from(`${head}--x\r\n\r\nHello\r\n${photo('one.jpg')}${photo('two.jpg')}--x--`);
+  const long = Buffer.from(`Subject: ${'s'.repeat(400)}\r\n\r\n${'word '.repeat(50_000)}`);
+  await using spool = openSpoolReader(scratch);
+  await using page = await pageOver(await stagedOf([photos, long]), spool);
+  const { list, text } = await scriptsOf(page);
+  expect(list).toMatchObject([
+    { from: 'Ada', cc: 'Bob <bob@mail.example>', bcc: 'eve@mail.example' },
+    { subject: `${'s'.repeat(300)}…` },
+  ]);
+  expect(text).toMatchObject([{ text: 'Hello', attached: ['one.jpg', 'two.jpg'] }, { isCut: true }]);
+  expect(text?.[0]).not.toHaveProperty('isCut');
 });
 
 test.each([

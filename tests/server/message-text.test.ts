@@ -36,10 +36,13 @@ describe('What a person reads of a message', () => {
     expect(read([...HEAD, '', 'Hello'])).toEqual({
       from: [{ name: 'Ada', email: 'ada@mail.example' }],
       to: [{ name: '', email: 'me@mail.example' }],
+      cc: [],
+      bcc: [],
       subject: 'Apple 🍎',
       text: 'Hello',
       html: '',
       attached: [],
+      isCut: false,
     });
   });
 
@@ -171,9 +174,14 @@ describe('What a person reads of a message', () => {
   });
 
   test('keeps a bounded part of text and of HTML each', async () => {
-    const long = 'word '.repeat(100_000);
-    const found = read([...HEAD, ...multipart('alternative', 'x', [plain(long), html(long)])]);
-    expect([found.text.length, found.html.length]).toEqual([200_000, 200_000]);
+    const [long, short] = ['word '.repeat(100_000), 'word '.repeat(40_000)];
+    const shown = (text: string, rich: string) => {
+      const found = read([...HEAD, ...multipart('alternative', 'x', [plain(text), html(rich)])]);
+      return [found.text.length, found.html.length, found.isCut];
+    };
+    expect(shown(long, long)).toEqual([200_000, 200_000, true]);
+    expect(shown(long, short), 'HTML says the same').toEqual([200_000, 200_000, false]);
+    expect(read([...HEAD, ...multipart('mixed', 'x', [plain(short), plain('end')])]).isCut).toBe(true);
   });
 
   test('can be cut anywhere', async () => {

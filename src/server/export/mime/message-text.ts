@@ -11,19 +11,23 @@ const ATTACHED_AT_MOST = 50;
 export type MessageText = {
   readonly from: readonly Address[];
   readonly to: readonly Address[];
+  readonly cc: readonly Address[];
+  readonly bcc: readonly Address[];
   readonly subject: string;
   readonly text: string;
   readonly html: string;
   /** The names of attached files, or their types. */
   readonly attached: readonly string[];
+  /** Whether there is more text than is kept. */
+  readonly isCut: boolean;
 };
 
 /** The octets given to `write` may be changed afterwards. */
 export type TextReader = { write(octets: Buffer): void; end(): MessageText };
 
-/** Reads a message, or its beginning, up to limits, and accepts anything. */
+/** Reads a message up to limits, and accepts anything. */
 export function openTextReader(): TextReader {
-  const reading = new Reading({ text: KEPT, html: KEPT, attached: [] });
+  const reading = new Reading({ text: KEPT, html: KEPT, cut: new Set(), attached: [] });
   const parser = new MailParser(reading);
   return {
     write: (octets) => parser.write(octets),
@@ -35,8 +39,8 @@ export function openTextReader(): TextReader {
 }
 
 type Kind = 'text' | 'html';
-/** How much more may be kept, of a message and of those within it. */
-type Room = { text: number; html: number; readonly attached: string[] };
+/** How much more may be kept, of a message and of those within it, and of what there was no room for all. */
+type Room = { text: number; html: number; readonly cut: Set<Kind>; readonly attached: string[] };
 /** `isRepeated`: HTML says the same. */
 type Piece = { readonly kind: Kind; isRepeated: boolean; content: string };
 
@@ -66,7 +70,6 @@ class Reading implements MailHandler {
       return undefined;
     }
     const kind = type === 'text/plain' ? 'text' : 'html';
-    if (this.#room[kind] === 0) return undefined;
     const piece: Piece = { kind, isRepeated: false, content: '' };
     this.#pieces.push(piece);
     if (within.includes('multipart/alternative')) this.#choices.push(piece);
@@ -74,10 +77,12 @@ class Reading implements MailHandler {
       const kept = decoded.slice(0, this.#room[kind]);
       piece.content += kept;
       this.#room[kind] -= kept.length;
+      if (kept.length < decoded.length) this.#room.cut.add(kind);
     });
     return {
       write: (bytes) => {
         if (this.#room[kind] > 0) decoder.write(bytes);
+        else this.#room.cut.add(kind);
       },
       end: () => decoder.end(),
     };
@@ -106,14 +111,20 @@ class Reading implements MailHandler {
     const pieces = this.#pieces;
     const plain = pieces.filter(({ kind }) => kind === 'text').map(({ content }) => content);
     const shown = pieces.filter(({ isRepeated }) => !isRepeated);
-    const html = shown.map(({ kind, content }) => (kind === 'html' ? content : `<pre>${escaped(content)}</pre>`));
+    const html = shown
+      .map(({ kind, content }) => (kind === 'html' ? content : `<pre>${escaped(content)}</pre>`))
+      .join('\n');
+    const hasHtml = pieces.some(({ kind }) => kind === 'html');
     return {
       from: addresses(this.#fields, 'from'),
       to: addresses(this.#fields, 'to'),
+      cc: addresses(this.#fields, 'cc'),
+      bcc: addresses(this.#fields, 'bcc'),
       subject: readable(fieldOf(this.#fields, 'subject')),
       text: plain.join('\n').slice(0, KEPT),
-      html: pieces.some(({ kind }) => kind === 'html') ? html.join('\n').slice(0, KEPT) : '',
+      html: hasHtml ? html.slice(0, KEPT) : '',
       attached: this.#room.attached,
+      isCut: this.#room.cut.has(hasHtml ? 'html' : 'text') || (hasHtml && html.length > KEPT),
     };
   }
 

@@ -8,8 +8,6 @@ import { openTextReader, type MessageText } from '../mime/message-text.ts';
 import type { PartMessage } from '../staging/staged-messages.ts';
 import { openSpoolReader, openSpoolWriter, type SpoolReader, type StagedOctets } from '../staging/spool.ts';
 
-/** How much of a message is read, in octets: its text comes before its attachments. */
-const LOOKED_INTO = 512 * 1024;
 /** How much of a field is listed, and how much of the text is searched. */
 const FIELD = 300;
 const PEOPLE_AT_MOST = 50;
@@ -39,14 +37,21 @@ export type PageScript = {
 type Row = {
   readonly from: string;
   readonly to: string;
+  readonly cc: string;
+  readonly bcc: string;
   readonly subject: string;
   readonly folder: string;
   readonly date: string;
   readonly start: string;
   readonly file: string;
 };
-/** A message's text, and the names of its attachments. */
-type Body = { readonly text: string; readonly html: string; readonly attached: readonly string[] };
+/** A message's text, or its beginning, and the names of its attachments. */
+type Body = {
+  readonly text: string;
+  readonly html: string;
+  readonly attached: readonly string[];
+  readonly isCut?: true;
+};
 
 /** The scripts of a page, by kind, and how many messages are in them. */
 export type PageScripts = { readonly blocks: number; readonly scripts: readonly PageScript[] };
@@ -128,8 +133,7 @@ export async function openPageWriter({ folder, scratch }: PageFolders): Promise<
 
 async function textOf(message: PageMessage, spool: SpoolReader): Promise<MessageText> {
   const reader = openTextReader();
-  const size = Math.min(message.size, LOOKED_INTO);
-  for await (const chunk of spool.read({ ...message, size })) reader.write(chunk);
+  for await (const chunk of spool.read(message)) reader.write(chunk);
   return reader.end();
 }
 
@@ -165,18 +169,21 @@ function openScripts(call: string): { add(value: object): void; end(): Buffer } 
   };
 }
 
-function bodyOf({ text, html, attached }: MessageText): Body {
-  return { text: text.toWellFormed(), html: html.toWellFormed(), attached: attached.map(field) };
+function bodyOf({ text, html, attached, isCut }: MessageText): Body {
+  const body = { text: text.toWellFormed(), html: html.toWellFormed(), attached: attached.map(field) };
+  return isCut ? { ...body, isCut } : body;
 }
 
 function lengthOf({ text, html }: Body): number {
   return text.length + html.length;
 }
 
-function rowOf(message: PageMessage, { from, to, subject, text, html }: MessageText): Row {
+function rowOf(message: PageMessage, { from, to, cc, bcc, subject, text, html }: MessageText): Row {
   return {
     from: field(people(from.slice(0, 1))),
     to: field(people(to)),
+    cc: field(people(cc)),
+    bcc: field(people(bcc)),
     subject: field(subject),
     folder: message.path,
     date: message.internalDate.toISOString(),
@@ -188,7 +195,7 @@ function rowOf(message: PageMessage, { from, to, subject, text, html }: MessageT
 function people(addresses: readonly Address[]): string {
   return addresses
     .slice(0, PEOPLE_AT_MOST)
-    .map(({ name, email }) => (name === '' || name === email ? email : `${name} <${email}>`))
+    .map(({ name, email }) => (name === '' || email === '' || name === email ? name || email : `${name} <${email}>`))
     .join(', ');
 }
 
@@ -216,7 +223,8 @@ function field(text: string): string {
   const line = lineOf(text.slice(0, 2 * FIELD));
   // It contains much white space.
   const whole = line.length < FIELD && text.length > 2 * FIELD ? lineOf(text.slice(0, 4 * FIELD)) : line;
-  return whole.slice(0, FIELD).trimEnd().toWellFormed();
+  const kept = whole.slice(0, FIELD).trimEnd().toWellFormed();
+  return whole.length > FIELD ? `${kept}…` : kept;
 }
 
 /** Collapses white space to single blanks; quick if it is already. */
