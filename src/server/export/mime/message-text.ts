@@ -1,5 +1,5 @@
 import { addresses, fieldOf, readable, type Address, type HeaderField } from './header-fields.ts';
-import { isInline, isText, MailParser, nameOf, type MailHandler, type Part } from './mail-parser.ts';
+import { isText, MailParser, nameOf, type MailHandler, type Part } from './mail-parser.ts';
 import { textDecoder } from './text-decoder.ts';
 import type { Sink } from './transfer-decoders.ts';
 
@@ -16,7 +16,7 @@ export type MessageText = {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** The names of attached files, or their types. */
+  /** The names of attached files and of pictures in the HTML, or their types. */
   readonly attached: readonly string[];
   /** Whether there is more text than is kept. */
   readonly isCut: boolean;
@@ -64,9 +64,7 @@ class Reading implements MailHandler {
   part(part: Part): Sink | undefined {
     const { type, content, within } = part;
     if (!isText(part)) {
-      // Without HTML, as phones send pictures, nothing shows it.
-      const isShown = isInline(part) && this.#pieces.some(({ kind }) => kind === 'html');
-      if (!isShown) this.#attach(nameOf(part) || type);
+      this.#attach(nameOf(part) || type);
       return undefined;
     }
     const kind = type === 'text/plain' ? 'text' : 'html';
