@@ -3,6 +3,7 @@ import { readSettings } from '../../src/contract/settings.ts';
 import { ContactStoreError, type Reading } from '../../src/server/contacts/contact-store.ts';
 import { cardDavWriter } from '../../src/server/contacts/carddav/carddav-writer.ts';
 import { CARD_OCTETS, CARDS_OCTETS, Dav } from '../../src/server/contacts/carddav/dav.ts';
+import { derivedUid } from '../../src/server/contacts/matching.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { Web } from '../../src/server/contacts/web.ts';
 import { person } from '../support/contact-samples.ts';
@@ -351,6 +352,44 @@ describe('a CardDAV server', () => {
         'Not added, because that could have overwritten a change of yours: phone numbers.',
       ],
     });
+  });
+
+  test.each([
+    ['has weak ETags', 'W/"1"', ''],
+    ['keeps several cards in one resource', '"1"', vcard('Bob', 'X-MINE:1').replaceAll('&#13;', '\r')],
+  ])('that %s keeps what it has, and is told to lack ours', async (_, etag, more) => {
+    const text = vcard('Ann').replaceAll('&#13;', '\r') + more;
+    script['GET /b/1.vcf'] = () => ({ status: 200, text, headers: { etag } });
+    script['PUT /b/1.vcf'] = ({ headers }) => ({ status: headers['if-match'] === '"1"' ? 204 : 412 });
+    const writer = cardDavWriter(new Dav(new Web(new URL(api.url), { email: 'a@legacy.example', password: 'x' })));
+    const theirs = { id: `${api.url}/b/1.vcf`, uid: '', contact: person('', 'Ann', []) };
+    const fill = writer.fill.bind(writer);
+    expect(await fill(theirs, person('ann', 'Ann', [], ['+1 650 555 0100']), SIGNAL)).toEqual({
+      outcome: 'whole',
+      stays: ['phone'],
+      notes: ['Not added, because that could have overwritten a change of yours: phone numbers.'],
+    });
+  });
+
+  test('that fails at the card of a group keeps the copy from no end', async () => {
+    serveBook({});
+    const group = { uid: 'g', name: 'Club', notes: 'ours', members: ['ann'], strangers: 0, vcard: '' };
+    const path = `/b/${derivedUid('g')}.vcf`;
+    const writer = cardDavWriter(
+      new Dav(
+        new Web(new URL(`${api.url}/b/`), { email: 'a@legacy.example', password: 'x' }, { sleep: async () => {} }),
+      ),
+    );
+    script[`PUT ${path}`] = () => ({ status: 500, text: '' });
+    expect(await writer.group(group, SIGNAL)).toEqual(['The notes of this group were not accepted there.']);
+    script[`PUT ${path}`] = ({ headers }) => ({ status: headers['if-match'] === undefined ? 412 : 500, text: '' });
+    const there = ['KIND:group', 'UID:g'].join('\r\n');
+    script[`GET ${path}`] = () => ({
+      status: 200,
+      text: vcard('Club', there).replaceAll('&#13;', '\r'),
+      headers: { etag: '"1"' },
+    });
+    expect(await writer.group(group, SIGNAL)).toEqual([]);
   });
 
   test('whose cards have other ETags and modification times in each answer has each card read once', async () => {

@@ -46,8 +46,10 @@ const JANE = contact({
 const blameNobody: Fault = ({ json }) =>
   JSON.stringify(json ?? null).includes('no address') ? { status: 400, json: { error: { code: 400 } } } : null;
 
-const refuseGroup: Fault = ({ method, url }) =>
-  method === 'POST' && url.pathname.endsWith('/contactGroups') ? { status: 422, json: {} } : null;
+const refuseGroup =
+  (status: number): Fault =>
+  ({ method, url }) =>
+    method === 'POST' && url.pathname.endsWith('/contactGroups') ? { status, json: {} } : null;
 
 describe('contacts to Google', () => {
   let people: PeopleApi;
@@ -202,8 +204,8 @@ describe('contacts to Google', () => {
     expect(people.people.size).toBe(10);
   });
 
-  test('a group that Google refuses by any status keeps no contact from arriving', async () => {
-    api.faults.push(...Array.from({ length: 9 }, () => refuseGroup));
+  test.each([422, 500])('a group that Google answers with %i keeps no contact from arriving', async (status) => {
+    api.faults.push(...Array.from({ length: 99 }, () => refuseGroup(status)));
     expect(await copy([JANE, person('ann', 'Ann', ['ann@example.com'])])).toMatchObject({ written: 2, lost: 0 });
   });
 

@@ -233,7 +233,9 @@ class Run {
       return await writer.fill(there.existing, contact, signal);
     } catch (error) {
       if (!(error instanceof ContactStoreError) || !isOfOne(error) || error.pause !== undefined) throw error;
-      this.#failed({ contact, error, there });
+      // A destination that says so works, however many of its contacts are being changed.
+      if (error.status === 412) await this.#leftAsItIs(contact, error, there);
+      else this.#failed({ contact, error, there });
       return null;
     }
   }

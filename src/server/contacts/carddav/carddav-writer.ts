@@ -14,6 +14,7 @@ import { fillingFor } from '../fill.ts';
 import { derivedUid } from '../matching.ts';
 import { PHOTO_NOT_TAKEN } from '../photo-note.ts';
 import { refusedNote, stayNote, unsafeNote } from '../remarks.ts';
+import { splitCards } from '../vcard/cards-in-text.ts';
 import { readCard } from '../vcard/read-vcard.ts';
 import { composeVcard, fillGroupVcard, fillVcard, groupVcard, writeVcard } from '../vcard/vcard-writer.ts';
 import type { Dav } from './dav.ts';
@@ -102,12 +103,16 @@ async function fill(dav: Dav, url: URL, contact: Contact, signal: AbortSignal): 
   const stored = await dav.read(url, signal);
   const read = stored === null ? null : readCard(stored.text);
   if (stored === null || read?.kind !== 'contact') return { outcome: 'gone' };
+  const [, ...others] = splitCards(stored.text);
   const { add, added, stays } = fillingFor(existingOf(url, read.contact), contact);
   const notes = stayNote(stays);
   if (added.length === 0) return { outcome: 'whole', stays, notes };
-  if (stored.etag === '')
-    return { outcome: 'whole', stays: [...stays, ...added], notes: [...notes, unsafeNote(added)] };
+  const unsafe = { outcome: 'whole', stays: [...stays, ...added], notes: [...notes, unsafeNote(added)] } as const;
+  // Of several cards in one resource, the others would be gone.
+  if (stored.etag === '' || others.length > 0) return unsafe;
   const status = await dav.replace(url, fillVcard(stored.text, add), stored.etag, signal);
+  // Most servers never take a weak one (RFC 9110 §13.1.1).
+  if (status === 412 && stored.etag.startsWith('W/')) return unsafe;
   if (status === 412) return 'conflict';
   if (status >= 200 && status < 300) return { outcome: 'filled', stays, notes };
   return {
@@ -120,7 +125,7 @@ async function fill(dav: Dav, url: URL, contact: Contact, signal: AbortSignal): 
 /** As a card of its own, in addition to the categories that its members name; one that is there gets new members. */
 async function putGroup(dav: Dav, book: URL, group: ContactGroup, signal: AbortSignal): Promise<string[]> {
   const url = addressOf(book, group.uid);
-  const status = await dav.create(url, groupVcard(group), signal);
+  const status = (await dav.create(url, groupVcard(group), signal).catch(unlessOfOne)) ?? 0;
   if (status === 412) await addMembers(dav, url, group, signal);
   const isThere = (status >= 200 && status < 300) || status === 412 || status === 409;
   return [
@@ -135,7 +140,7 @@ async function addMembers(dav: Dav, url: URL, { members }: ContactGroup, signal:
     const stored = await dav.read(url, signal).catch(unlessOfOne);
     const filled = stored === null || stored.etag === '' ? null : fillGroupVcard(stored.text, members);
     if (stored === null || filled === null) return;
-    if ((await dav.replace(url, filled, stored.etag, signal)) !== 412) return;
+    if ((await dav.replace(url, filled, stored.etag, signal).catch(unlessOfOne)) !== 412) return;
   }
 }
 

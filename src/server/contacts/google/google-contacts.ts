@@ -3,6 +3,7 @@ import type { Contact } from '../../../contract/contact.ts';
 import {
   changedAllTheTime,
   ContactStoreError,
+  isOfOne,
   type ContactGroup,
   type ContactWriter,
   type ExistingContact,
@@ -331,7 +332,8 @@ class GroupNames {
       // A name can be used only once (409), so a repeated request makes no second group.
       repeatable: true,
     };
-    const answer = await askJson(this.#web, request, signal);
+    const answer = await askJson(this.#web, request, signal).catch(unlessOfOne);
+    if (answer === null) return null;
     if (answer.status === 200) {
       const { resourceName } = fitting(this.#web, Group, answer.json);
       this.#names.set(resourceName, name);
@@ -342,6 +344,12 @@ class GroupNames {
     if (refusal.fault === 'refused') return null;
     throw refusal;
   }
+}
+
+/** A group at which Google fails must not keep its contacts from arriving. */
+function unlessOfOne(error: unknown): null {
+  if (error instanceof ContactStoreError && isOfOne(error)) return null;
+  throw error;
 }
 
 function keyOf(name: string): string {
