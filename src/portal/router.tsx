@@ -117,12 +117,16 @@ async function fade(update: () => Promise<void>): Promise<void> {
 /** A router on the wizard: the address follows the machine, and the machine is asked for every other address. */
 export function createWizardRouter(actor: WizardActor, history?: RouterHistory) {
   let asking = false;
+  /** Back from the first view would leave the portal, so behind a dialog there is a copy of its place for Back to leave. */
+  let onCopy = false;
   /** Back closes the dialog that is open, and stays on the page. */
   const closeInstead = ({ action }: { readonly action: string }) => {
     const closing = CLOSING.find((event) => actor.getSnapshot().can(event));
-    if (action !== 'BACK' || closing === undefined) return false;
+    if (closing === undefined || !(onCopy || action === 'BACK')) return false;
+    const stays = !onCopy;
+    onCopy = false;
     actor.send(closing);
-    return true;
+    return stays;
   };
   const router = createRouter({
     routeTree: root.addChildren(routes),
@@ -146,7 +150,12 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
     },
     ...(history === undefined ? {} : { history }),
   });
-  router.startViewTransition = fade;
+  // Of a view that stays, nothing fades.
+  router.startViewTransition = (update) => {
+    const [shown, next] = [router.state.resolvedLocation, router.latestLocation];
+    const stays = shown?.pathname === next.pathname && isSameView(next.search, shown.searchStr);
+    return stays ? update() : fade(update);
+  };
   let holdBack: (() => void) | null = null;
   actor.subscribe((snapshot) => {
     const isOpen = CLOSING.some((event) => snapshot.can(event));
@@ -158,10 +167,22 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
     // What the router asked for it redirects itself, in the place of the address: Back must not lead there again.
     if (asking) return;
     const address = addressOf(snapshot);
+    if (address === null) return;
+    const leavesCopy = onCopy && !isOpen;
+    if (leavesCopy) onCopy = false;
     const { pathname, searchStr } = router.latestLocation;
-    if (address === null || isAt(address, pathname, new URLSearchParams(searchStr))) return;
+    if (isAt(address, pathname, new URLSearchParams(searchStr))) {
+      if (leavesCopy) window.history.back();
+      else if (isOpen && !onCopy && !router.history.canGoBack() && history === undefined) {
+        onCopy = true;
+        // The router's own would show the page anew.
+        History.prototype.pushState.call(window.history, window.history.state, '');
+      }
+      return;
+    }
     const stays = address.path === pathname && isSameView(address.query, searchStr);
-    void router.navigate({ to: address.path, search: address.query, replace: stays, resetScroll: !stays });
+    const replace = stays || leavesCopy;
+    void router.navigate({ to: address.path, search: address.query, replace, resetScroll: !stays });
   });
   return router;
 }

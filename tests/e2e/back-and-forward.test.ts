@@ -1,9 +1,16 @@
 import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { IS_PROOF, sampleOf } from '../folders.ts';
-import { enter, pagesElsewhere, type SessionName, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
+import {
+  enter,
+  pagesElsewhere,
+  type SessionName,
+  SUBSCRIBER,
+  TRANSFER_ID,
+  type Wire,
+} from '../support/portal-alone.ts';
 import { needs } from '../support/needs.ts';
-import { fillOther } from './steps.ts';
+import { fillOther, signIn } from './steps.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 import { stopTheClock } from './stop-the-clock.ts';
 
@@ -225,6 +232,55 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
     await page.goForward();
     await standsAt(at, title);
     expect(await dialog.count()).toBe(0);
+  });
+
+  test.each([
+    ['nobody', '/', TOOL, press('Start')],
+    ['signedIn', ...DESTINATION, press('Go to Yahoo Mail')],
+    ['gmail', '/start-migration', 'Transfer your data', follow('Home')],
+  ] as const)('with "%s", whose first view is %s (%s): Back closes a dialog and stays', async (...way) => {
+    const [session, at, title, open] = way;
+    await arrive(at, session);
+    await page.getByRole('heading', { level: 1, name: title }).waitFor();
+    const dialog = page.getByRole('dialog');
+    const closeBy = [() => page.evaluate(() => history.back()), () => page.keyboard.press('Escape')];
+    for (const close of closeBy) {
+      await open(page);
+      await dialog.waitFor();
+      await close();
+      await dialog.waitFor({ state: 'detached' });
+      await standsAt(at, title);
+    }
+    // Nothing of it is left for Back to leave.
+    await page.evaluate(() => history.back());
+    await page.waitForURL(`${portal.url}/nothing.txt`);
+    expect(await dialog.count()).toBe(0);
+  });
+
+  test('where a dialog of the first view leads on, one Back leads back to it, and nothing fades as it closes', async () => {
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await arrive('/');
+    await page.evaluate(() => {
+      const start = document.startViewTransition.bind(document);
+      Object.assign(globalThis, { fades: 0 });
+      document.startViewTransition = (update) => {
+        (globalThis as unknown as { fades: number }).fades += 1;
+        return start(update);
+      };
+    });
+    const places = await page.evaluate(() => history.length);
+    await press('Start')(page);
+    await page.getByRole('dialog').waitFor();
+    await page.evaluate(() => history.back());
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await signIn(page, SUBSCRIBER);
+    await standsAt(...DESTINATION);
+    expect(await page.evaluate(() => [(globalThis as unknown as { fades: number }).fades, history.length])).toEqual([
+      1,
+      places + 1,
+    ]);
+    await page.goBack();
+    await standsAt('/', TOOL);
   });
 
   test('Back from what stands in for a page that is unavailable leads to that page, and nothing is forgotten', async () => {
