@@ -220,6 +220,19 @@ describe('the status page', () => {
     },
   );
 
+  test('that is followed is asked for anew when the visitor looks at it again, as long as more could be shown', async () => {
+    const limited = { ...RUNNING, limited: true as const };
+    const wizard = await arriveAtStatusOf(limited);
+    wizard.script['ask for the status'] = () => RUNNING;
+    await wizard.send({ type: 'more.show' }, { type: 'page.look' });
+    expect(wizard.context().status).toEqual(limited);
+    await wizard.send({ type: 'modal.close' }, { type: 'page.look' });
+    expect(wizard.context().status).toEqual(RUNNING);
+    expect(wizard.asked('follow the transfer')).toHaveLength(2);
+    await wizard.send({ type: 'page.look' });
+    expect(wizard.asked('ask for the status')).toHaveLength(2);
+  });
+
   describe('that is settled, when the visitor looks at it again', () => {
     const BACK = { ...DONE, emailmigration: { status: 'completed', taking_back: true } };
 

@@ -1,4 +1,4 @@
-import { not } from 'xstate';
+import { and, not, stateIn } from 'xstate';
 import type { TransferStatus } from '../../../src/contract/calls/status.ts';
 import { failedWith } from '../../failure.ts';
 import { wizard } from '../../wizard.setup.ts';
@@ -54,7 +54,11 @@ export const following = wizard.createStateConfig({
       entry: 'look at the clock',
       invoke: { src: 'follow the transfer', input: ({ context }) => ({ id: context.transferId ?? '' }) },
       initial: 'opening',
-      on: { 'connection.return': 'asking' },
+      on: {
+        'connection.return': 'asking',
+        // Another tab may have signed in.
+        'page.look': { guard: and(['there is more to show', stateIn('#status-more-closed')]), target: 'asking' },
+      },
       states: {
         opening: {
           ...givingUp('#status-pausing-longer'),
