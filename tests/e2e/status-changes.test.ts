@@ -46,6 +46,18 @@ describe('a status page that changes under its visitor, in Chromium (needs chrom
     expect(await field.inputValue()).toBe('');
   });
 
+  test("a button that takes another's place takes no press meant for that one, and one that was there takes any", async () => {
+    const animationOf = (name: string) =>
+      owner.button(name).evaluate((element) => getComputedStyle(element).animationName);
+    await owner.show(RUNNING);
+    expect(await animationOf('Stop the transfer')).toBe('none');
+    await becomes(STOPPED);
+    await owner.button('Copy what is new').waitFor();
+    expect(await animationOf('Copy what is new')).toBe('settle');
+    await owner.button('Copy what is new').click();
+    await owner.dialog.waitFor();
+  });
+
   test('a dialog that is closed gives the focus to the heading when its opener is gone', async () => {
     await owner.open('Put it right', FULL);
     await becomes(RUNNING);

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { type Act, isCancelled, isOffered } from '../../../machines/owner-acts.ts';
 import { PATHS, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { isExport } from '../../contract/transfer-status.ts';
@@ -57,6 +58,8 @@ export function Acts({ snapshot }: Props) {
   const send = useSend();
   const { status } = snapshot.context;
   const offered = LISTED.filter(([act]) => isOffered(status, act));
+  const names = offered.join();
+  const [atFirst] = useState(names);
   const wasStopped = status !== null && isCancelled(status) && !isExport(status);
   const ending = status === null || !isOffered(status, 'again') ? 'completed' : endingOf(status);
   const todo = [
@@ -70,7 +73,7 @@ export function Acts({ snapshot }: Props) {
         <section className="stack on-screen" data-gap="small" aria-labelledby="acts">
           <h2 id="acts">{words.title}</h2>
           {todo.length > 0 && <p>{todo.join(' ')}</p>}
-          <div className="actions">
+          <div className="actions" data-changed={names !== atFirst}>
             {offered.map(([act, name]) => (
               <Button key={act} onPress={() => send({ type: 'act.open', act })}>
                 {name}
