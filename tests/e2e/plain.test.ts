@@ -240,6 +240,18 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     }
   });
 
+  test('who has not been at Google is not asked to try it again', async () => {
+    const retry = page.getByRole('button', { name: 'Try Gmail again' });
+    for (const [session, times] of [
+      ['signedIn', 0],
+      ['choosingGmail', 1],
+    ] as const) {
+      await arrive('/check-email-scopes', session);
+      await page.getByRole('button', { name: 'Next' }).waitFor();
+      expect(await retry.count()).toBe(times);
+    }
+  });
+
   test('what was refused at another provider is said once, also where it stands at a field', async () => {
     await arrive('/destination-account?way=other', 'signedIn');
     wire.answer('/api/validate/', { status: 401, json: { error: 'INVALID_CREDENTIALS' } });

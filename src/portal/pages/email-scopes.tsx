@@ -16,12 +16,16 @@ export function EmailScopesPage() {
         <Facts facts={words.scopes.map((text) => ({ icon: DRAWINGS.ticked, text }))} />
         <p>{words.why}</p>
       </section>
-      <p>{words.todo}</p>
+      {isBack && <p>{words.todo}</p>}
       <div className="actions">
-        <Button rank="primary" onPress={() => send({ type: 'google.retry' })}>
-          {words.retry}
+        {isBack && (
+          <Button rank="primary" onPress={() => send({ type: 'google.retry' })}>
+            {words.retry}
+          </Button>
+        )}
+        <Button rank={isBack ? 'secondary' : 'primary'} onPress={() => send({ type: 'page.next' })}>
+          {words.next}
         </Button>
-        <Button onPress={() => send({ type: 'page.next' })}>{words.next}</Button>
       </div>
     </WizardPage>
   );
