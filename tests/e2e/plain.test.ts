@@ -1,4 +1,4 @@
-import type { Page } from 'playwright';
+import type { Locator, Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { enter, servePortalAlone, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
@@ -83,6 +83,14 @@ const REFUSED = [
 
 /** How wide a letter of an address is in Roboto and San Francisco. */
 const EM_A_LETTER = 0.52;
+
+/** How many of its em a text has in a line. */
+const roomOf = (address: Locator) =>
+  address.evaluate((element) => {
+    let box = element;
+    while (getComputedStyle(box).display.startsWith('inline') && box.parentElement !== null) box = box.parentElement;
+    return box.getBoundingClientRect().width / Number.parseFloat(getComputedStyle(element).fontSize);
+  });
 
 describe('what would get in the way, in Chromium (needs chromium)', needs('chromium'), () => {
   let page: Page;
@@ -282,12 +290,13 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     await arrive('/start-migration', 'gmail');
     // The fonts of phones; that of a bare Linux is a fifth wider.
     const line = SUBSCRIBER.email.length * EM_A_LETTER;
-    const room = await page.getByText(SUBSCRIBER.email, { exact: true }).evaluate((element) => {
-      let box = element;
-      while (getComputedStyle(box).display.startsWith('inline') && box.parentElement !== null) box = box.parentElement;
-      return box.getBoundingClientRect().width / Number.parseFloat(getComputedStyle(element).fontSize);
-    });
-    expect(room).toBeGreaterThan(line);
+    expect(await roomOf(page.getByText(SUBSCRIBER.email, { exact: true }))).toBeGreaterThan(line);
+    await page.setViewportSize({ width: 390, height: 780 });
+    await arrive('/destination-account', 'signedIn');
+    await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
+    const inDialog = page.getByRole('dialog').getByText(SUBSCRIBER.email, { exact: true });
+    expect(await roomOf(inDialog)).toBeGreaterThan(line);
+    await page.setViewportSize({ width: 360, height: 780 });
     await arrive(`/complete?migration_id=${TRANSFER_ID}`, 'gmail');
     const [first, second, ...more] = await lines(TRANSFER_ID);
     expect(more).toEqual([]);

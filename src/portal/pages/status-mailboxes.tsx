@@ -37,15 +37,24 @@ export function Route({ snapshot: { context } }: Props) {
 
 /** Which mailbox is meant, for who is to sign in to it; `undefined` where that isn't known. */
 export function mailboxIn(context: Context, side: Side): string | undefined {
+  const address = addressIn(context, side);
+  return address === undefined ? undefined : `${words.mailbox(side, context.settings.legacyName)} ${address}`;
+}
+
+function addressIn(context: Context, side: Side): string | undefined {
   const { from, to } = routeOf(context);
-  const address = side === 'source' ? from : to;
-  return address === undefined ? undefined : words.mailbox(side, context.settings.legacyName, address);
+  return side === 'source' ? from : to;
 }
 
 /** The same as a line of its own. */
 export function Mailbox({ snapshot: { context }, side }: Props & { readonly side: Side }) {
-  const text = mailboxIn(context, side);
-  return text === undefined ? null : <p>{text}</p>;
+  const address = addressIn(context, side);
+  if (address === undefined) return null;
+  return (
+    <p>
+      {words.mailbox(side, context.settings.legacyName)} <Address>{address}</Address>
+    </p>
+  );
 }
 
 /** An act that was refused; where a sign-in was, with the mailbox that it has to be. */

@@ -6,6 +6,5 @@ export const route = {
   to: 'To',
   files: 'Files for download',
   /** Which one is meant, where its owner is to sign in to it. */
-  mailbox: (side: Side, legacyName: string, address: string) =>
-    `Your ${side === 'source' ? `${legacyName} mailbox` : 'new mailbox'}: ${address}`,
+  mailbox: (side: Side, legacyName: string) => `Your ${side === 'source' ? `${legacyName} mailbox` : 'new mailbox'}:`,
 } as const;
