@@ -44,6 +44,9 @@ export type Deed = {
 /** What a server makes of what it is given. */
 export type Rewriting = 'nothing' | 'adds headers' | 'changes line ends' | 'adds headers and size' | 'changes the body';
 
+/** In place of a response code: it says nothing, and ends the connection. */
+export const HANGS_UP = 'hangs up';
+
 /** It hangs up before a message or within, or says NO with this response code. */
 export type Break = 'hangs up' | 'breaks off within' | 'SERVERBUG';
 
@@ -85,7 +88,7 @@ export type Quirks = {
   readonly appendLimit: number;
   /** Whether it says that limit beforehand (RFC 7889). */
   readonly saysAppendLimit: boolean;
-  /** Messages, by digest, that it never takes, and the response code that it gives, or none. */
+  /** Messages, by digest, that it never takes, and the response code that it gives, or none, or {@link HANGS_UP}. */
   readonly refused: ReadonlyMap<string, string>;
   /** Messages, by digest, that it lists and never gives out. */
   readonly withheld: ReadonlySet<string>;

@@ -1,6 +1,7 @@
 import {
   digestOf,
   type GivenMail,
+  HANGS_UP,
   type MailFolder,
   type SimulatedAccount,
   type StoredMail,
@@ -625,7 +626,7 @@ export function serve(
   const isWithinReason = (date: number) => date > 1000 && date < EPOCH + scheduler.now() + DAY;
   const refuseAppend = (words: readonly Word[], reason: string) =>
     account.refuse(pathOf(words[0]), givenOf(words), peer.client, reason);
-  const append = (words: readonly Word[]): Answer => {
+  const append = (words: readonly Word[]): Answer | null => {
     const name = pathOf(words[0]);
     const given = givenOf(words);
     const no = (code: string, culprits: readonly GivenMail[], text = 'Not stored'): Answer => {
@@ -646,7 +647,13 @@ export function serve(
     if (undatable.length > 0) return no('', undatable, 'Invalid date');
     const poison = given.filter((mail) => quirks.refused.has(digestOf(mail.octets)));
     const [first] = poison;
-    if (first !== undefined) return no(quirks.refused.get(digestOf(first.octets)) ?? '', [first]);
+    if (first !== undefined) {
+      const refusal = no(quirks.refused.get(digestOf(first.octets)) ?? '', [first]);
+      if (!refusal.text.includes(HANGS_UP)) return refusal;
+      peer.end();
+      close();
+      return null;
+    }
     const octets = given.reduce((total, mail) => total + mail.octets.length, 0);
     if (account.size() + octets > quirks.quota) return no('OVERQUOTA', given);
     const isRefused = chance.happens(quirks.refusesNow);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sampleOf } from '../folders.ts';
 import { SIZES } from '../../src/server/mail/copy/sizes.ts';
-import type { Quirks } from './account.ts';
+import { HANGS_UP, type Quirks } from './account.ts';
 import { PLAIN, SMALL, type Scenario } from './scenario.ts';
 import { simulate } from './simulate.ts';
 
@@ -235,6 +235,38 @@ test.each(['source', 'destination'] as const)(
           expect({ breaks, uidPlus, letters, wrong }).toEqual({ breaks, uidPlus, letters, wrong: [] });
           expect(receipts.map(({ failure, lost }) => ({ failure, lost }))).toEqual([{ failure: undefined, lost: 0 }]);
         }
+  },
+);
+
+test.each([HANGS_UP, 'SERVERBUG'])(
+  'a message that the destination never takes, and answers each time by "%s", keeps none of the others back',
+  { tags: 'sampled' },
+  async (code) => {
+    const ways: readonly Partial<Quirks>[] = [
+      {},
+      { multiAppend: false },
+      { multiAppend: false, literals: 'synchronising' },
+      { uidPlus: false },
+    ];
+    for (const destination of sampleOf(ways, 2))
+      for (const letters of sampleOf([[4], [3, 4, 12], [19], [20]], 2)) {
+        const poison = letters.map((letter) => ({ letter, code }));
+        const { wrong, receipts } = await simulate(scenarioWith([20, 2], { poison, destination, orders: 2 }));
+        expect({ destination, letters, wrong }).toEqual({ destination, letters, wrong: [] });
+        expect(receipts.map(({ status }) => status)).toEqual(['completed', 'completed']);
+      }
+  },
+);
+
+test(
+  'a destination that hangs up at all that it is given has not refused each message',
+  { tags: 'proof', timeout: 300_000 },
+  async () => {
+    const poison = Array.from({ length: 22 }, (_, letter) => ({ letter, code: HANGS_UP }));
+    const { receipts } = await simulate(scenarioWith([22], { poison }));
+    expect(receipts).toMatchObject([
+      { status: 'review', failure: expect.stringContaining('could not reach') as unknown },
+    ]);
   },
 );
 

@@ -33,6 +33,19 @@ export function messageName({ name }: Pick<Place, 'name'>, uid: number): string 
   return `${name} ${uid}`;
 }
 
+/** The name under which a run counts how often the destination broke off at an append of a message of the source. */
+export function appendName(place: Pick<Place, 'name'>, uid: number): string {
+  return `append ${messageName(place, uid)}`;
+}
+
+/** Counts that a connection, or what a server does, broke off at a message. @param path of its mailbox */
+export function noteBreak(name: string, path: string, run: Faults): void {
+  const times = run.noteFault(name);
+  if (times === BREAKS_TOGETHER) run.noteFault(messagesOf(path));
+  // What comes after it is tried as often again.
+  if (times === BREAKS_TOGETHER || times === BREAKS_TOGETHER + BREAKS_ALONE) run.looked();
+}
+
 /** How often each thing went wrong, by a name for it. */
 export function openFaults(): Pick<Run, 'faults' | 'noteFault' | 'forgetFaults'> {
   const counts = new Map<string, number>();
@@ -85,12 +98,7 @@ export async function* notingBreaks(
   run: Faults,
 ): AsyncIterable<Fetched> {
   const waiting = new Set(uids.toSorted((a, b) => a - b));
-  const note = (uid: number) => {
-    const times = run.noteFault(messageName(place, uid));
-    if (times === BREAKS_TOGETHER) run.noteFault(messagesOf(place.path));
-    // What comes after it is tried as often again.
-    if (times === BREAKS_TOGETHER || times === BREAKS_TOGETHER + BREAKS_ALONE) run.looked();
-  };
+  const note = (uid: number) => noteBreak(messageName(place, uid), place.path, run);
   const noteWithin = (uid: number, octets: number) => {
     const name = messageName(place, uid);
     const times = run.noteFault(`${name} within`);

@@ -1,7 +1,7 @@
 import { isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Listed, MailWriter, Opened, Selected } from '../imap/streams.ts';
 import { afterRefusal, openBoth, reopen, unlessClosed } from './both-mailboxes.ts';
-import { BREAKS_ALONE, BREAKS_TOGETHER, messageName, sourcePlace } from './breaks.ts';
+import { appendName, BREAKS_ALONE, BREAKS_TOGETHER, messageName, sourcePlace } from './breaks.ts';
 import type { Fetches } from './fetches.ts';
 import { noRows, olderOf, readRows, takeOverOlder, type KnownRows } from './known-rows.ts';
 import type { AddedMailbox, Group, LedgerMailbox, Planned } from './ledger.ts';
@@ -258,13 +258,21 @@ async function sendWaiting(
   const sending = sendingOver(session);
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   const breaksOf = ({ uid }: Planned) => run.faults(messageName(place, uid));
+  const appendBreaksOf = ({ uid }: Planned) => run.faults(appendName(place, uid));
   const [whole, suspects] = [[], []] as [Planned[], Planned[]];
-  for (const message of waiting) (breaksOf(message) < BREAKS_TOGETHER ? whole : suspects).push(message);
+  for (const message of waiting)
+    (Math.max(breaksOf(message), appendBreaksOf(message)) < BREAKS_TOGETHER ? whole : suspects).push(message);
   try {
     await sendMessages(ordered(whole, folder, run.copy.sizes), sending, begun?.fetches);
     for (const message of suspects) {
+      // The destination has been looked through for it since.
+      if (appendBreaksOf(message) >= BREAKS_TOGETHER + BREAKS_ALONE) {
+        await refuse([message], 'not accepted', sending);
+        continue;
+      }
       try {
-        await sendAlone(message, sending, sendingOver);
+        const over = appendBreaksOf(message) >= BREAKS_TOGETHER ? overNewSession : overNewReader;
+        await over(session, mailbox, run, (by) => sendMessages([message], sendingOver(by)));
       } catch (error) {
         if (breaksOf(message) >= BREAKS_TOGETHER + BREAKS_ALONE) await refuse([message], 'unreadable', sending);
         throw error;
@@ -275,16 +283,19 @@ async function sendWaiting(
   }
 }
 
-/** Over a connection that has done nothing else: some servers end one after so many commands, whatever they are. */
-async function sendAlone(
-  message: Planned,
-  { session, mailbox, run }: Sending,
-  sendingOver: (session: Session) => Sending,
+/** Some servers end a connection after so many commands, whatever they are. The session's own is closed: an account may allow no more. */
+async function overNewSession(
+  session: Session,
+  mailbox: LedgerMailbox,
+  run: Run,
+  work: (session: Session) => Promise<void>,
 ): Promise<void> {
-  await overNewReader(session, mailbox, run, (by) => sendMessages([message], sendingOver(by)));
+  await session.writer[Symbol.asyncDispose]();
+  await using writer = await run.copy.destination.writer();
+  await overNewReader({ ...session, writer, checker: writer.reading() }, mailbox, run, work);
 }
 
-/** The session's own is closed for it: an account may allow no more. */
+/** The same, with a new connection to the source only. */
 async function overNewReader(
   session: Session,
   { sourcePath, sourceUidValidity }: LedgerMailbox,

@@ -1,6 +1,6 @@
 import { isBreak, MailError } from '../imap/mail-error.ts';
 import type { Fetched, NewMessage, Octets } from '../imap/streams.ts';
-import { notingBreaks, sourcePlace } from './breaks.ts';
+import { appendName, noteBreak, notingBreaks, sourcePlace } from './breaks.ts';
 import { ProviderLimit } from './budget.ts';
 import { leaveBehind } from './committing.ts';
 import { digesting, END_OF_HEADER } from './digest.ts';
@@ -24,6 +24,7 @@ import {
   type Unsaid,
   type Way,
 } from './settling.ts';
+import { MESSAGES, messagesOf } from './troubles.ts';
 
 /** Intents of so many groups are committed together, when so many of those before are left. */
 const GROUPS_AHEAD = 8;
@@ -61,7 +62,8 @@ export async function sendMessages(messages: readonly Planned[], sending: Sendin
   const { sizes } = run.copy;
   for (const [index, part] of [...partsOf(messages, session, sizes)].entries()) {
     const first = index === 0 ? begun : undefined;
-    await sendPart(first ?? openFetches(groupsOf(part, sizes), session.reader, mailbox.sourcePath, sizes), sending);
+    const groups = groupsOf(part, sizes, apartIn(sending));
+    await sendPart(first ?? openFetches(groups, session.reader, mailbox.sourcePath, sizes), sending);
   }
 }
 
@@ -73,7 +75,7 @@ async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
   // When a group is refused as a whole, one message is the culprit: each is sent by itself.
   const second = await sendGroups(ask(groupsOf(first.refusedTogether, sizes), false), sending, ALONE);
   // What came out of its turn is asked for a group at a time, and each that Yahoo leaves out now and then by itself.
-  const late = groupsOf([...first.unseen, ...second.unseen], sizes);
+  const late = groupsOf([...first.unseen, ...second.unseen], sizes, apartIn(sending));
   const again = await sendGroups(ask(late, true), sending, TOGETHER);
   const single = [...again.unseen, ...again.refusedTogether].map((message) => [message]);
   const third = await sendGroups(ask(single, true), sending, ALONE);
@@ -99,12 +101,20 @@ function appendLimitOf({ selected, session }: Sending): number {
   return Math.min(selected.appendLimit ?? Infinity, session.writer.traits.appendLimit ?? Infinity);
 }
 
-function groupsOf(messages: readonly Planned[], { group: most }: Sizes): Planned[][] {
+/** @param isApart whether a message goes by itself */
+function groupsOf(
+  messages: readonly Planned[],
+  { group: most }: Sizes,
+  isApart: (message: Planned) => boolean = () => false,
+): Planned[][] {
   const groups: Planned[][] = [];
-  let octets = 0;
+  let octets = Infinity;
   for (const message of messages) {
     const last = groups.at(-1);
-    if (last !== undefined && last.length < most.messages && octets + message.size <= most.octets) {
+    if (isApart(message)) {
+      groups.push([message]);
+      octets = Infinity;
+    } else if (last !== undefined && last.length < most.messages && octets + message.size <= most.octets) {
       last.push(message);
       octets += message.size;
     } else {
@@ -113,6 +123,12 @@ function groupsOf(messages: readonly Planned[], { group: most }: Sizes): Planned
     }
   }
   return groups;
+}
+
+/** Of several in one command, at which the destination broke off, each goes by itself: then the next break tells which it is. */
+function apartIn({ mailbox, session, run }: Sending): (message: Planned) => boolean {
+  const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  return ({ uid }) => run.faults(appendName(place, uid)) > 0;
 }
 
 /** What has come of the groups of one {@link sendAll} so far. */
@@ -127,6 +143,10 @@ type Came = {
   readonly unsaid: Unsaid[];
   /** Groups of which only UIDs are not known. */
   readonly unsaidGroups: number[];
+  /** By group, in their order: at which the destination broke off. */
+  readonly broken: Map<number, readonly Planned[]>;
+  /** What was asked of the source has failed, and so have the appends under way. */
+  hasSourceFailed: boolean;
   /** The first one; after it nothing more is begun. */
   failure?: { readonly error: unknown };
 };
@@ -142,6 +162,8 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
     refused: [],
     unsaid: [],
     unsaidGroups: [],
+    broken: new Map(),
+    hasSourceFailed: false,
   };
   const underWay: UnderWay = new Set();
   const intents = openIntents(fetches.groups, sending);
@@ -163,6 +185,7 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
     while (underWay.size >= GROUPS_UNDER_WAY) await Promise.race(underWay);
   }
   await Promise.all([intents.ended(), ...underWay]);
+  noteBroken(came, way, sending);
   await settleUnsaidOf(came, fetches, sending);
   const { left, refused } = came;
   if (refused.length === 0) return left;
@@ -244,7 +267,7 @@ async function sendGroup(
   const tooLarge: TooLarge[] = [];
   const appending = session.writer.append(
     mailbox.destinationPath,
-    newMessages(messages, group, sending, way, sent, tooLarge),
+    newMessages(messages, group, sending, way, sent, tooLarge, came),
     { together: way.together && group.messages.length > 1 },
   );
   const outcome = (async () => {
@@ -272,11 +295,28 @@ function noteSettled(settled: Settled, group: Group, { mailbox, selected, run }:
   left.redated.push(...settled.redated);
   left.unseen.push(...settled.unseen);
   came.refused.push(...settled.refused);
+  if (settled.broken.length > 0) came.broken.set(group.id, settled.broken);
   came.unsaid.push(...settled.unsaid);
   for (const one of settled.unsaid)
     run.said.set(saidKey(mailbox, one.uid), { ...one, uidValidity: selected.uidValidity });
   if (settled.unsaid.length > 0 && settled.isKnown) came.unsaidGroups.push(group.id);
   if (settled.error !== undefined) came.failure ??= { error: settled.error };
+}
+
+/**
+ * Notes at which message the destination broke off. It answers in order, so it is the first without an answer; of several
+ * in one command it may be any.
+ */
+function noteBroken({ broken, hasSourceFailed }: Came, way: Way, { mailbox, session, run }: Sending): void {
+  const { signal, lease } = run.copy;
+  if (broken.size === 0 || hasSourceFailed || signal.aborted || !lease.mayWrite()) return;
+  // Then it is not the messages.
+  if (run.faults(messagesOf(mailbox.destinationPath)) >= MESSAGES) return;
+  const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const all = broken.get(Math.min(...broken.keys())) ?? [];
+  const isOneCommand = way.together && session.writer.traits.together;
+  for (const { uid } of isOneCommand ? all : all.slice(0, 1))
+    noteBreak(appendName(place, uid), mailbox.destinationPath, run);
 }
 
 /** Looks for what was stored without its UID being said. @throws what has failed before, after that */
@@ -307,6 +347,7 @@ async function* newMessages(
   { ended }: Way,
   sent: Sent[],
   tooLarge: TooLarge[],
+  came: Came,
 ): AsyncIterable<NewMessage> {
   const limit = appendLimitOf(sending);
   const { mailbox, run, session } = sending;
@@ -332,6 +373,7 @@ async function* newMessages(
       if (!hasBegun()) for await (const _chunk of octets);
     }
   } catch (error) {
+    came.hasSourceFailed = true;
     if (wanted.size === 0 || !isBreak(error)) throw error;
     const broken = new MailError('lost', 'The connection broke off at a message.', { cause: error });
     broken.account = 'source';

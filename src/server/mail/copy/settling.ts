@@ -52,10 +52,11 @@ export type Left = {
 
 /**
  * What came of one group. `isKnown`: for every message it is known whether it was stored. `stored`: how many octets
- * were.
+ * were. `broken`: at which the connection, or the server, broke off.
  */
 export type Settled = Left & {
   readonly refused: readonly Refused[];
+  readonly broken: readonly Planned[];
   readonly unsaid: readonly Unsaid[];
   readonly isKnown: boolean;
   readonly stored: number;
@@ -80,6 +81,7 @@ type Gathered = {
   readonly refusedTogether: Planned[];
   readonly unended: Planned[];
   readonly redated: Planned[];
+  readonly broken: Planned[];
   /** Whether it is known for every message if it was stored. */
   isKnown: boolean;
   /** Octets. */
@@ -113,6 +115,7 @@ export async function settleGroup(
     refusedTogether: [],
     unended: [],
     redated: [],
+    broken: [],
     isKnown: true,
     stored: 0,
   };
@@ -145,11 +148,11 @@ export async function settleGroup(
         if (way.together && group.messages.length > 1 && isFull(outcome.error)) gathered.refusedTogether.push(planned);
         else gathered.error ??= outcome.error;
         // It may have failed after it had stored it.
-        if (isInTrouble(outcome.error)) gathered.isKnown = false;
+        if (isInTrouble(outcome.error)) noteUnknown(planned, gathered);
         break;
       case 'unknown':
         gathered.error ??= outcome.error;
-        gathered.isKnown = false;
+        noteUnknown(planned, gathered);
         break;
     }
   }
@@ -160,6 +163,11 @@ export async function settleGroup(
   await commitOutcome(rows, isOver ? [group.id] : [], sending, came.unsaid.length);
   if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
   return { ...came, unseen };
+}
+
+function noteUnknown(planned: Planned, gathered: Gathered): void {
+  gathered.isKnown = false;
+  gathered.broken.push(planned);
 }
 
 /** The mailbox may get another UIDVALIDITY while it is selected: the ledger is asked once for each further one. */

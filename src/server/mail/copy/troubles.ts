@@ -8,8 +8,8 @@ const OWN_CODES = new Set(['SERVERBUG', 'INUSE', 'UNAVAILABLE']);
 const TIMES = 3;
 /** An operation waits so long, one time after the other, before what a server has refused is left: some four minutes. */
 const WAITS_MS = [5_000, 15_000, 60_000, 180_000];
-/** So many messages of a mailbox may be the cause of as many times each. */
-const MESSAGES = 20;
+/** So many messages of a mailbox, at most, may each be the cause of as many times. */
+export const MESSAGES = 20;
 
 /**
  * What was refused without a reason, was not handed out, or is in trouble, may be done by a later run: some servers are
