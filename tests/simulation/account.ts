@@ -14,6 +14,8 @@ export type StoredMail = {
   readonly internalDate: number;
   /** `before` the simulation, the `subscriber`, or the process that appended it. */
   readonly by: string;
+  /** When it was stored. */
+  readonly at: number;
   /** All of it has been handed out. */
   wasRead?: boolean;
 };
@@ -79,6 +81,8 @@ export type Quirks = {
   readonly multiAppend: boolean;
   /** Only so many of its newest messages are shown. */
   readonly window: number;
+  /** A message is shown to those who open its mailbox so many milliseconds after it was stored. */
+  readonly showsAfter: number;
   /** So many listings leave messages out; infinite: all of them. */
   readonly shortListings: number;
   readonly rewriting: Rewriting;
@@ -171,6 +175,7 @@ export const GOOD: Quirks = {
   uidPlus: true,
   multiAppend: true,
   window: Infinity,
+  showsAfter: 0,
   shortListings: 0,
   rewriting: 'nothing',
   twinsKeptOnce: false,
@@ -362,6 +367,7 @@ export class SimulatedAccount {
       flags: new Set(this.quirks.dropsKeywords ? flags.filter((flag) => flag.startsWith('\\')) : flags),
       internalDate: this.quirks.ignoresDate && !own ? Math.floor(this.#now() / 1000) * 1000 : internalDate,
       by,
+      at: this.#now(),
     };
     this.#nextId += 1;
     folder.uidNext += 1;

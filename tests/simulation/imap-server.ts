@@ -349,8 +349,9 @@ export function serve(
     if (selected === null) throw new Refusal('BAD', 'Select a mailbox first');
     return selected;
   };
+  const isShown = ({ by, at }: StoredMail) => by === 'before' || at + quirks.showsAfter <= EPOCH + scheduler.now();
   const shown = (folder: MailFolder): StoredMail[] =>
-    Number.isFinite(quirks.window) ? folder.messages.slice(-quirks.window) : [...folder.messages];
+    folder.messages.slice(-Math.min(quirks.window, 1e9)).filter(isShown);
 
   const list = (name: string, words: readonly Word[]): Answer => {
     const withStatus = quirks.listStatus && JSON.stringify(words).includes('STATUS');
@@ -436,7 +437,9 @@ export function serve(
           send(`* ${index + 1} FETCH (UID ${message.uid} FLAGS (${now}))\r\n`);
       });
     const seen = new Set(view);
-    const newest = folder.messages.filter((message) => !seen.has(message) && message.uid > (view.at(-1)?.uid ?? 0));
+    const newest = folder.messages.filter(
+      (message) => !seen.has(message) && message.uid > (view.at(-1)?.uid ?? 0) && isShown(message),
+    );
     if (newest.length === 0) return;
     view.push(...(Number.isFinite(quirks.window) ? newest.slice(-quirks.window) : newest));
     send(`* ${view.length} EXISTS\r\n`);

@@ -29,6 +29,7 @@ describe('what the destination does is not told as lost, changed or doubled', ()
     ['shows them only, and says no UIDs', { window: 15, uidPlus: false }],
     ['keeps equal messages once', { twinsKeptOnce: true }],
     ['keeps equal messages once, and says no UIDs', { twinsKeptOnce: true, uidPlus: false }],
+    ['shows late what it has stored', { showsAfter: 60_000 }],
     ['adds headers', { rewriting: 'adds headers and size' }],
     ['adds headers, and says no UIDs', { rewriting: 'adds headers and size', uidPlus: false }],
   ])('when it %s, by three orders', async (_, destination) => {

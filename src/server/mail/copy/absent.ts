@@ -8,10 +8,13 @@ import { findMoved, isMissing, openSource } from './moved.ts';
 import { isWindow } from './provider-limits.ts';
 import { rowOf, type Findings } from './read-back.ts';
 import type { Check, CheckSession, Run, Unchecked } from './run.ts';
+import { refusedForNow } from './troubles.ts';
 
 /**
  * Settles messages that are not where they were stored: kept once with an equal one, moved into another mailbox,
  * removed since, or lost. Under another UIDVALIDITY they are to be found anew.
+ * @param late is given those that are not told as removed or lost as long as the operation may wait: some servers show late
+ * what they have stored
  * @throws {MailError} where the destination still has the mailbox and does not let us in, so that nobody knows
  */
 export async function settleAbsent(
@@ -19,6 +22,7 @@ export async function settleAbsent(
   absent: Findings['absent'],
   session: CheckSession,
   run: Run,
+  late: Findings['late'],
 ): Promise<void> {
   const { checker } = session;
   const opened = await checker.open(path).catch(async (error: unknown) => {
@@ -37,6 +41,7 @@ export async function settleAbsent(
   );
   if (open.size === 0) return;
   if (opened !== null) await settleTwins(path, opened, open, checker, run);
+  const mayBeLate = opened !== null && refusedForNow(run.copy.refusalWaits) !== null;
   for (const [mailbox, left] of Map.groupBy(open, ([, check]) => check.mailbox)) {
     const source = await openSource(await session.reader(), mailbox);
     const moved = await findMoved(
@@ -50,8 +55,12 @@ export async function settleAbsent(
     const standsFor = left.some(([{ fate }]) => fate === 'twin') ? await standingOf(mailbox, run) : new Set<string>();
     // A UID that the mailbox has assigned and does not list belongs to a message that was expunged.
     const assigned = opened === null ? Infinity : (opened.uidNext ?? 0);
-    const rows = left.map(([message, { uidValidity }]): NewRow => {
+    const rows = left.flatMap(([message, { uidValidity }]): NewRow | [] => {
       if (moved.has(message.uid)) return rowOf(message, mailbox.id, uidValidity, 'taken');
+      if (mayBeLate) {
+        late.add(message);
+        return [];
+      }
       const isAlone = message.fate === 'twin' && !hasEqual(message, here) && !standsFor.has(standing(message));
       const isLost = message.destinationUid >= assigned || isAlone;
       if (isLost) return rowOf(message, mailbox.id, uidValidity, 'lost');

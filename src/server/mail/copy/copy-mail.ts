@@ -66,16 +66,16 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
 }
 
 /**
- * Lets the operation wait for folders, and for single messages once all else is done, that were refused: only what
- * later runs can't do either is left out for good.
+ * Lets the operation wait for folders, and for single messages once all else is done, that were refused or are not shown:
+ * only what later runs can't do either is left out for good.
  * @throws {RefusedForNow}
  */
-async function unlessItMayPass({ troubled, left, run }: Engine, isDone: boolean): Promise<void> {
+async function unlessItMayPass({ troubled, left, findings, run }: Engine, isDone: boolean): Promise<void> {
   const { refusalWaits, ledger } = run.copy;
   const trouble = [...troubled].find(([path]) => left.has(path))?.[1];
   const wait = refusedForNow(refusalWaits, trouble);
   if (wait === null || (trouble === undefined && !isDone)) return;
-  if ((await ledger.forgetRefused()) || trouble !== undefined) throw wait;
+  if ((await ledger.forgetRefused()) || trouble !== undefined || findings.late.size > 0) throw wait;
 }
 
 /** A folder that could not be read because it has another name by now, or is not there any more, has not been left out. */

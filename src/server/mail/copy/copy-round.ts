@@ -267,7 +267,7 @@ async function lookForAbsent(engine: Engine): Promise<void> {
   await listDestinationPaths(engine);
   await checkers.work(workOf([...absent]), async ([path, all], session) => {
     const mailboxes = all.map(({ check }) => check.mailbox);
-    const settling = settleAbsent(path, all, session, run).then(() => true);
+    const settling = settleAbsent(path, all, session, run, findings.late).then(() => true);
     const settled = await unlessTroubled(settling, path, run, troubleWith(engine, ...mailboxes));
     if (settled === null) for (const mailbox of new Set(mailboxes)) await noteUnread(mailbox, engine);
   });

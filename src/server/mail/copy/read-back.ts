@@ -20,6 +20,8 @@ export type Findings = {
   readonly kept: Map<string, Set<string>>;
   /** Messages not found where they were stored; they are looked for elsewhere. */
   readonly absent: { readonly check: Check; readonly message: Unchecked }[];
+  /** Those of them that nobody has seen yet, and that may be shown later. */
+  readonly late: Set<Unchecked>;
   /** Read back and found to be what was sent. */
   readonly read: WeakSet<Unchecked>;
   /** Mailboxes at which the server refused something while they were read back. */
