@@ -17,9 +17,13 @@ import {
 } from '../../src/server/forwarding/set-up-forwarding.ts';
 import { openSieveSession, sievePlaceOf, type SieveSession } from '../../src/server/forwarding/sieve-session.ts';
 import { readReply, SieveSyntaxError } from '../../src/server/forwarding/sieve-reply.ts';
+import { openLog } from '../../src/server/log.ts';
 import { openForwarded } from '../../src/server/mail/copy/forwarded.ts';
+import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import type { MailReader } from '../../src/server/mail/imap/streams.ts';
+import { runForwarding } from '../../src/server/worker/forwarding.runner.ts';
+import type { Run, RunnerServices } from '../../src/server/worker/runner.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot, type DovecotOptions } from '../support/dovecot.ts';
 import { freePort } from '../support/free-port.ts';
 import { FRESH } from '../support/fresh-database.ts';
@@ -32,6 +36,7 @@ import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER, type World } from
 import { openWebWorld, startSmtp } from '../support/web-world.ts';
 
 const WITHIN_MS = 30_000;
+const CAPABILITIES = '"SASL" "PLAIN"\r\n"SIEVE" "copy imap4flags include"\r\nOK\r\n';
 /** Files what has "lists" in the subject, throws away what has "advert", and leaves the rest. */
 const RULES = [
   'require ["fileinto", "mailbox"];',
@@ -529,6 +534,58 @@ test('forwarding is offered where there is a server of scripts, and not to the m
     await world.database.query('select operation from operations where transfer_id = $1 order by operation', [jobid]),
   ).toEqual([{ operation: 'emailforwarding' }, { operation: 'emailmigration' }]);
   expect((await world.get(`/api/status/?job_id=${jobid}`)).body).toEqual({ emailmigration: { status: 'started' } });
+});
+
+/** Sets up forwarding at a server of scripts that is asked to stop as it makes our script active. */
+async function stopAsItIsActivated(answersThen: boolean) {
+  const stop = new AbortController();
+  let isActive = false;
+  const answerTo = (asked: string) => {
+    if (asked.startsWith('LISTSCRIPTS')) return isActive ? `"${FORWARDING_SCRIPT}" ACTIVE\r\nOK\r\n` : 'OK\r\n';
+    if (!asked.startsWith('SETACTIVE')) return asked.startsWith('CAPABILITY') ? CAPABILITIES : 'OK\r\n';
+    isActive = true;
+    stop.abort();
+    return answersThen ? 'OK\r\n' : '';
+  };
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).on('data', (part) => socket.write(answerTo(part.toString())));
+    socket.write(CAPABILITIES);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    server.close();
+  });
+  const run = {
+    transfer: { id: 'a'.repeat(32), sourceEmail: SUBSCRIBER, destinationEmail: NEW_ADDRESS },
+    lease: { mayWrite: () => true },
+    source: { kind: 'password', password: DOVECOT_PASSWORD },
+    signal: stop.signal,
+    idleRuns: 1,
+    isOpen: () => true,
+  };
+  const settings = readSettings({
+    SANDBOX: 'on',
+    LEGACY_SIEVE_URL: `sieve://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    TRUSTED_MAIL_HOSTS: '127.0.0.1',
+  });
+  const services = {
+    settings,
+    database: { query: async () => [{}] },
+    clock: {
+      ...MACHINE_CLOCK,
+      after: (_: number, late: () => void) => MACHINE_CLOCK.after(answersThen ? 30_000 : 0, late),
+    },
+    log: openLog('silent'),
+    pause: async () => {},
+  };
+  return runForwarding(run as unknown as Run, services as unknown as RunnerServices);
+}
+
+test('a stop that comes as forwarding is switched on waits a moment for the answer, so that it can be switched off', async () => {
+  expect(await stopAsItIsActivated(true)).toEqual({ status: 'completed' });
+  await expect(stopAsItIsActivated(false)).rejects.toThrow(Stopped);
 });
 
 async function talkTo(greet: (socket: Socket) => void, security: 'open' | 'starttls' = 'open', withinMs = 30_000) {

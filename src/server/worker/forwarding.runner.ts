@@ -17,6 +17,12 @@ const PAUSES_MS = [2000, 10_000, 30_000];
 /** For the whole conversation with the script server. */
 const WITHIN_MS = 60_000;
 
+/**
+ * A stop waits so long for what the server of scripts makes of a change, because nobody could switch off what is on and
+ * counts as stopped; less than a worker has to settle.
+ */
+const CHANGED_WITHIN_MS = 1500;
+
 /** After this, deliveries that began under the old script have ended. */
 const DELIVERIES_END_WITHIN_MS = 5000;
 
@@ -66,7 +72,7 @@ async function setUp(run: Run, services: RunnerServices): Promise<OperationEnd> 
 
 async function forward(
   run: Run,
-  { settings, database }: RunnerServices,
+  { settings, database, clock }: RunnerServices,
   onChange: () => void,
 ): Promise<ForwardingOutcome> {
   const { transfer, source } = run;
@@ -75,15 +81,17 @@ async function forward(
   if (place === null) return { refused: 'redirects' };
   if (source.kind !== 'password') throw new Error('The source has no password, so there is no server of scripts.');
   const deadline = AbortSignal.timeout(WITHIN_MS);
+  using stop = stopWithin(run.signal, clock);
   try {
     await using session = await openSieveSession(
       { email: transfer.sourceEmail, password: source.password, place },
-      AbortSignal.any([run.signal, deadline]),
+      AbortSignal.any([stop.signal, deadline]),
     );
     return await setUpForwarding(
       whileHeld(session, async () => {
         await requireLease(database, run.lease);
         if (!run.lease.mayWrite()) throw new Stopped('The lease may have run out.');
+        stop.spareChange();
         onChange();
       }),
       transfer.destinationEmail,
@@ -93,6 +101,32 @@ async function forward(
       throw new MailError('slow', 'The server of scripts took too long.', { cause });
     throw cause;
   }
+}
+
+/** Aborts with the given signal, or some time later once a change is spared. */
+function stopWithin(
+  signal: AbortSignal,
+  clock: RunnerServices['clock'],
+): Disposable & { readonly signal: AbortSignal; readonly spareChange: () => void } {
+  const stop = new AbortController();
+  let isSpared = false;
+  let callOff: (() => void) | undefined;
+  const onAbort = () => {
+    if (isSpared) callOff = clock.after(CHANGED_WITHIN_MS, () => stop.abort());
+    else stop.abort();
+  };
+  if (signal.aborted) stop.abort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  return {
+    signal: stop.signal,
+    spareChange: () => {
+      isSpared = true;
+    },
+    [Symbol.dispose]: () => {
+      signal.removeEventListener('abort', onAbort);
+      callOff?.();
+    },
+  };
 }
 
 /**
