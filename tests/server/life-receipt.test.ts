@@ -51,6 +51,13 @@ const receipt = async (format: ReceiptFormat) => {
   return answer;
 };
 
+/** What one says of how it was compared, and vouches for. */
+const comparedNow = async () => {
+  const { text, body } = await receipt('json');
+  expect(checkReceipt(text, pem).isListChecked).toBe(true);
+  return (body as { how_compared: string }).how_compared;
+};
+
 /** As a link of the portal leads there. */
 const link = (id: string, format: ReceiptFormat) => `${world.web.url}${receiptAddress(id, format)}`;
 
@@ -282,6 +289,17 @@ describe('a receipt says', () => {
     expect(await notMovedNow()).toContain(newMail);
     expect(checkReceipt((await receipt('json')).text, pem).isListChecked).toBe(true);
     await database.query("delete from operations where operation = 'emailforwarding'");
+  });
+
+  test('that it is of different moments as long as something is being taken back', async () => {
+    const { database } = world.web;
+    const meanwhile = 'We were taking messages back while we wrote this receipt.';
+    expect(await comparedNow()).not.toContain(meanwhile);
+    await database.query('insert into take_backs (transfer_id) values ($1)', [ordered.id]);
+    expect(await comparedNow()).toContain(meanwhile);
+    await database.query('update take_backs set finished = now()');
+    expect(await comparedNow()).not.toContain(meanwhile);
+    await database.query('delete from take_backs');
   });
 
   test('nothing under a heading of its own where it lists nothing, and nothing at all once it is erased', async () => {

@@ -72,6 +72,7 @@ const Shown = v.object({
   octets: v.number(),
   compared: v.number(),
   taken_back: v.optional(v.number()),
+  taking_back: v.optional(v.literal(true)),
   folders_left: v.optional(v.array(v.object({ folder: v.string(), reason: v.string() }))),
   unsure: v.optional(v.number()),
   forwarding_ended: v.optional(v.string()),

@@ -26,6 +26,8 @@ export type Facts = {
   readonly octets: number;
   /** Of those that were copied, so many were removed again at their owner's wish. */
   readonly taken_back?: number;
+  /** Some still was, as the receipt was written: its numbers and its lines are of different moments. */
+  readonly taking_back?: true;
   /** Whole folders that could not be copied, or not be checked, and why; their messages have no lines. */
   readonly folders_left?: readonly { readonly folder: string; readonly reason: string }[];
   /** So many more were on their way when it ended, and may have arrived; they have no line. */
@@ -34,6 +36,8 @@ export type Facts = {
   readonly forwarding_ended?: string;
 };
 
+const TAKING_BACK =
+  'We were taking messages back while we wrote this receipt. Please download it again when that is done, because its numbers will change.';
 const TO_FILES = 'Files for download';
 
 /** `null` for a transfer that has not ended, or that there is not. */
@@ -71,6 +75,7 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
     'select forwarding_ended as ended from operations where transfer_id = $1 and forwarding_ended is not null',
     [transferId],
   );
+  const goesOn = await sql.query('select 1 from take_backs where transfer_id = $1 and finished is null', [transferId]);
   const left = await foldersLeft(sql, transferId);
   const { removed, ...copies } = counts ?? { compared: 0, copied: 0, octets: 0, removed: 0 };
   const isExport = row.destination_provider === 'file_export';
@@ -94,6 +99,7 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
     operations,
     ...copies,
     ...(removed === 0 ? {} : { taken_back: removed }),
+    ...(goesOn.length === 0 ? {} : { taking_back: true }),
     ...(left.length === 0 ? {} : { folders_left: left }),
     ...(unsure === 0 ? {} : { unsure }),
     ...(forwarding === undefined ? {} : { forwarding_ended: forwarding.ended.toISOString() }),
@@ -104,7 +110,7 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
 const NUMBER = new Intl.NumberFormat('en-US');
 
 /** How it was compared. */
-export function comparisonOf({ compared, copied, to, operations, unsure = 0 }: Facts): string {
+export function comparisonOf({ compared, copied, to, operations, unsure = 0, taking_back: goesOn }: Facts): string {
   if (to === TO_FILES && operations.every(({ status }) => status !== 'completed'))
     return 'There are no files, so there was nothing to compare.';
   if (to === TO_FILES)
@@ -115,7 +121,8 @@ export function comparisonOf({ compared, copied, to, operations, unsure = 0 }: F
       : ` Up to ${counted(unsure, 'more message was on its', 'more messages were on their')} way when the transfer ended, and may be there as well.`;
   if (copied === 0) return `No message was copied, so there was nothing to compare.${besides}`;
   const what = `${NUMBER.format(compared)} of ${counted(copied, 'copied message', 'copied messages')}`;
-  return `We read ${what} back from the new mailbox and compared every byte, the date and the size with what we sent.${besides}`;
+  const meanwhile = goesOn === true ? ` ${TAKING_BACK}` : '';
+  return `We read ${what} back from the new mailbox and compared every byte, the date and the size with what we sent.${besides}${meanwhile}`;
 }
 
 /** What no transfer of this kind brings. */
