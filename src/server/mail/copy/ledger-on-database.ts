@@ -24,6 +24,9 @@ const PAGE = 5000;
 /** Groups of one lease are numbered from here on; no lease has so many. */
 const NUMBERS_A_LEASE = 1e9;
 
+/** Until a day later, what a clock of the database that was ahead has written would count against each day's octets. */
+const FAR_AHEAD = "now() + interval '1 day'";
+
 type Writes = {
   readonly opened: Group[];
   readonly rows: Map<string, NewRow>;
@@ -192,7 +195,7 @@ export function openLedger(database: Database, { transferId, epoch }: Lease): Le
          join transfers that on that.destination_email = this.destination_email or that.source_email = this.source_email
          join ledger_mailboxes m on m.transfer_id = that.id
          join ledger l on l.mailbox_id = m.id and not l.earlier and l.destination_uid is not null
-           and l.settled > to_timestamp($2)
+           and l.settled > to_timestamp($2) and l.settled < ${FAR_AHEAD}
          where this.id = $1`,
         [transferId, since / 1000],
       );
