@@ -248,6 +248,38 @@ test('an order that waits while the one before it would be erased brings nothing
   expect(await database.query('select 1 from transfers where id = $1', [first.id])).toEqual([]);
 });
 
+test('what came since is neither copied nor brought back twice where a clock of the database was ahead by days once', async () => {
+  const world = await openWorldOfTest({ mail: { INBOX: some(0, 3) } });
+  await using _worker = await world.work();
+  const first = await world.order();
+  await whenEnded(world, first);
+  await world.web.database.query("update transfers set finished = finished + interval '10 days'");
+  {
+    await using client = await world.sourceMail();
+    await client.append('INBOX', some(3, 2));
+  }
+  await whenEnded(world, await again(world, first));
+  expect(await arrived(world)).toBe(5);
+  {
+    await using client = await world.destinationMail();
+    await client.command('SELECT INBOX');
+    await client.command('UID STORE 5 +FLAGS (\\Deleted)');
+    await client.command('EXPUNGE');
+  }
+  expect(await whenEnded(world, await again(world, first))).toMatchObject({ status: 'completed', copied: 0 });
+  expect(await arrived(world)).toBe(4);
+});
+
+test('the same order is a new one where the clock of the database was ahead by days when the first had ended', async () => {
+  const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
+  await using _worker = await world.work();
+  const first = await world.order();
+  await whenEnded(world, first);
+  expect((await world.order({ headers: first.headers })).id).toBe(first.id);
+  await world.web.database.query("update transfers set finished = finished + interval '3 days'");
+  expect((await world.order({ headers: first.headers })).id).not.toBe(first.id);
+});
+
 describe('a second order to the same server', { timeout: 60_000 }, () => {
   test('that leaves the server to be discovered brings nothing twice', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });

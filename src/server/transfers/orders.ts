@@ -163,7 +163,10 @@ export function openTransfers({
       return { kind: 'busy', id: running.id };
     }
     const completed = anew ? null : await completedTransfer(database, submitKey);
-    if (completed !== null && (order.destination.tokenId !== undefined || completed.secondsAgo < SAME_WITHIN_SECONDS))
+    if (
+      completed !== null &&
+      (order.destination.tokenId !== undefined || Math.abs(completed.secondsAgo) < SAME_WITHIN_SECONDS)
+    )
       return { kind: 'started', id: completed.id, usesToken: false };
     return null;
   }
@@ -281,7 +284,10 @@ async function runningTransfer(sql: Sql, sourceEmail: string): Promise<{ id: str
   return row === undefined ? null : { id: row.id, submitKey: row.submit_key };
 }
 
-/** The newest transfer from the same order that completed all its operations, and how long ago it ended. */
+/**
+ * The newest transfer from the same order that completed all its operations, and how long ago it ended: less than 0 seconds
+ * where the database's clock was ahead then.
+ */
 async function completedTransfer(sql: Sql, submitKey: string): Promise<{ id: string; secondsAgo: number } | null> {
   const [row] = await sql.query<{ id: string; seconds_ago: number }>(
     `select id, extract(epoch from now() - finished)::float8 as seconds_ago from transfers t
