@@ -7,13 +7,14 @@ const ADOPTED_TOGETHER = 20_000;
 
 /**
  * The transfer between the same two accounts ($1) that was ended last, as `that`. It has taken over what all before it
- * knew, and knows what they don't: which folders have another name since, and what has another UID.
+ * knew, and knows what they don't: which folders have another name since, and what has another UID. It is the one whose
+ * mailboxes were noted last: a clock of the database that was wrong once tells it by no time.
  */
 const lastOf = (others: string) => `
   transfers this join lateral (
     select other.* from transfers other join ledger_adoptions whole on whole.transfer_id = other.id
     where ${others} and other.finished is not null and ${betweenSameAccounts('other', 'this')}
-    order by other.finished desc, other.created desc limit 1
+    order by (select max(id) from ledger_mailboxes where transfer_id = other.id) desc nulls last limit 1
   ) that on true`;
 const EARLIER = `${lastOf('other.id <> this.id')}
   join ledger_mailboxes theirs on theirs.transfer_id = that.id`;
