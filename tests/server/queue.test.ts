@@ -145,6 +145,20 @@ test.each(sampleOf([FRESH, EMBEDDED], 2))(
   },
 );
 
+test('what waits is not deleted, however long it waits and however far the clock of the database is ahead', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await using queue = await openJobQueue({ database, log: openLog('silent') });
+  await queue.send('transfer');
+  await queue.sendTakeBack('take-back');
+  await queue.announce('transfer', 'finished');
+  await database.query(
+    "create or replace function pgboss.job_now() returns timestamptz language sql stable as $$ select now() + interval '1 year' $$",
+  );
+  const waiting = () => database.query('select name from pgboss.job order by name');
+  // As long as a letter would be of use.
+  await expect.poll(waiting, { timeout: 20_000 }).toEqual([{ name: 'take-backs' }, { name: 'transfers' }]);
+});
+
 test('a take-back that several workers find in others’ hands is queued again once', async () => {
   await using database = await openTestDatabase(FRESH);
   await using queue = await openJobQueue({ database, log: openLog('silent') });

@@ -29,6 +29,11 @@ const LAST_AGAIN_AFTER_CRASH_SECONDS = 10;
 /** A worker's death is not the transfer's fault. What counts against it is in `operations.idle_runs`. */
 const RETRIES = 100_000;
 const KEPT_SECONDS = 3600;
+/**
+ * pg-boss deletes a job that has waited for longer: after two weeks, unless it is told otherwise, without workers or by a
+ * clock that is ahead. Nobody would queue it again.
+ */
+const WAITS_SECONDS = 10 * 365 * 24 * 3600;
 const STOP_WITHIN_MS = 30_000;
 const LOOK_FOR_TRANSFERS_SECONDS = 0.5;
 /**
@@ -148,7 +153,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     await boss.stop({ graceful: false });
     throw madeByNewer(database, `pgboss ${tables}`);
   }
-  for (const queue of [TRANSFERS, TAKE_BACKS])
+  for (const queue of [TRANSFERS, TAKE_BACKS]) {
     await boss.createQueue(queue, {
       policy: 'standard',
       retryLimit: RETRIES,
@@ -157,6 +162,9 @@ export async function openJobQueue({ database, log }: { database: Database; log:
       expireInSeconds: JOB_SECONDS,
       deleteAfterSeconds: KEPT_SECONDS,
     });
+    // Those that an earlier version has made as well.
+    await boss.updateQueue(queue, { retentionSeconds: WAITS_SECONDS });
+  }
   await boss.createQueue(NOTIFICATIONS, {
     policy: 'standard',
     retryLimit: TELL_TRIES,
