@@ -108,11 +108,12 @@ describe('What a person reads of a message', () => {
       file('application/pdf', "Content-Disposition: inline; filename*=utf-8''%C3%9Cber.pdf"),
       file('text/plain; name="notes.txt"'),
       file('text/html', 'Content-Disposition: attachment'),
+      file('application/pdf; name="bill.pdf"', 'Content-Disposition: attachment; filename=""'),
     ];
     expect(read([...HEAD, ...multipart('mixed', 'x', parts)])).toMatchObject({
       html: '<img src="cid:1">',
       text: '',
-      attached: ['picture.png', 'Über.pdf', 'notes.txt', 'text/html'],
+      attached: ['picture.png', 'Über.pdf', 'notes.txt', 'text/html', 'bill.pdf'],
     });
   });
 

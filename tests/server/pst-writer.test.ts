@@ -10,7 +10,7 @@ import type { PstFolder, PstItem } from '../../src/server/export/pst/write-pst.t
 import { ODD_LETTERS } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
 import { checkPst } from '../support/pst/pst-checker.ts';
-import { contactsByReadpst, contentOf, readByExtractor } from '../support/pst/pst-readers.ts';
+import { contactsByReadpst, contentOf, readByExtractor, readByReadpst } from '../support/pst/pst-readers.ts';
 import {
   itemsOf,
   openPstWorld,
@@ -229,6 +229,22 @@ describe('an odd message', () => {
     const sent = messagesIn(await written(items)).map(({ clientSubmitTime }) => clientSubmitTime?.toISOString());
     expect(sent).toEqual(Object.values(dates).map((time) => `2020-03-05T${time}:00.000Z`));
   });
+
+  test(
+    'has HTML that reads the same in whatever charset it is taken to be (needs readpst)',
+    needs('readpst'),
+    async () => {
+      const meta = '<meta http-equiv=Content-Type content="text/html; charset=iso-8859-1">';
+      const letters = ['; charset=iso-8859-1', '; charset=windows-1252', ''].map((charset) =>
+        mail(`Content-Type: text/html${charset}`, '', `${meta}caf\xe9 \x80`),
+      );
+      const path = await written(letters.map((raw) => rawItem(0, raw)));
+      const read = await readByReadpst(path, join(world.directory, 'html'));
+      expect(read.get('Inbox')?.map(({ html = '' }) => html.trim())).toEqual(
+        letters.map(() => `${meta}caf&#233; &#8364;`),
+      );
+    },
+  );
 
   test('hides only pictures that its HTML can show', async () => {
     const path = await written([rawItem(0, related('text/html')), rawItem(0, related('text/plain'))]);

@@ -12,7 +12,7 @@ export type Part = {
 
 /** A part's own file name, in one line; empty if it has none. */
 export function nameOf({ disposition, content }: Part): string {
-  const name = disposition.parameters.get('filename') ?? content.parameters.get('name') ?? '';
+  const name = disposition.parameters.get('filename') || content.parameters.get('name') || '';
   return readable(name)
     .replaceAll(/\p{Cc}/gu, ' ')
     .trim()

@@ -107,11 +107,15 @@ export class MessageWriter implements MailHandler {
     else this.#html = into;
     if (isMore) into.write(utf16('\r\n'));
     let isClean = true;
+    const charset = content.parameters.get('charset') ?? '';
+    // HTML is octets, which some readers take to be in the charset that the header, or it itself, says.
+    const isUnicode = /^utf-?8$/i.test(charset.trim());
     const put = (decoded: string) => {
       if (decoded.includes('\uFFFD') || decoded.includes('\0')) isClean = false;
-      into.write(kind === 'plain' ? utf16(decoded) : Buffer.from(decoded.replaceAll('\0', '\uFFFD')));
+      const html = () => Buffer.from((isUnicode ? decoded : inAscii(decoded)).replaceAll('\0', '\uFFFD'));
+      into.write(kind === 'plain' ? utf16(decoded) : html());
     };
-    const decode = textDecoder(content.parameters.get('charset') ?? '', put);
+    const decode = textDecoder(charset, put);
     return { write: (bytes) => decode.write(bytes), end: () => decode.end() && isClean };
   }
 
@@ -322,6 +326,11 @@ const SEALED: ReadonlySet<string> = new Set(['application/pkcs7-mime', 'applicat
 
 function displayed(all: readonly Address[]): string {
   return all.map(({ name, email }) => name || email).join('; ');
+}
+
+/** HTML that says the same in every charset. */
+function inAscii(html: string): string {
+  return html.replaceAll(/[\u0080-\u{10ffff}]/gu, (sign) => `&#${sign.codePointAt(0)};`);
 }
 
 const ZONE = /(?:\s|:\d\d)[+-]\d\d:?\d\d\b|[\d\s](?:GMT|UTC?|Z|[ECMP][SD]T)\b/i;
