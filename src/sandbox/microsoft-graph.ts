@@ -134,11 +134,19 @@ export function makeGraphApi({ url, documents, ownerOf }: GraphOptions): Hono {
 /** Runs the requests in order; one that depends on a failed one is not started (424). */
 function runBatch(book: Book, url: string, requests: v.InferOutput<typeof Batch>['requests']) {
   const statuses = new Map<string, number>();
-  return requests.map(({ id, method, url: path, body, dependsOn }) => {
+  return requests.map(({ id, method, url: path, headers = {}, body, dependsOn }) => {
     const blocked = dependsOn.some((other) => (statuses.get(other) ?? 500) >= 400);
     const target = URL.parse(`${url}/${path.replace(/^\/+/, '')}`);
+    const [, ifMatch] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'if-match') ?? [];
     const answer =
-      blocked || target === null ? null : book.perform({ method: method.toUpperCase(), url: target, body });
+      blocked || target === null
+        ? null
+        : book.perform({
+            method: method.toUpperCase(),
+            url: target,
+            body,
+            ...(ifMatch === undefined ? {} : { ifMatch }),
+          });
     const status = answer?.status ?? (blocked ? 424 : 400);
     statuses.set(id, status);
     const failed = errorOf(blocked ? 'FailedDependency' : 'BadRequest', 'The request was not begun.');
