@@ -138,6 +138,14 @@ describe('a copy', () => {
     );
   });
 
+  test('of a contact that was there twice under its own UID tells of no duplicate', async () => {
+    const writer = store(true);
+    const ann = person('ann', 'Ann', ['ann@example.com']);
+    for (const id of ['mine', 'mine, in another book'])
+      writer.held.push({ id, uid: 'ann', contact: { ...ann, uid: '' } });
+    expect(await copy([ann], writer)).toMatchObject({ present: 1, lost: 0, duplicated: 0 });
+  });
+
   test('that ends anywhere is completed by the next, with nobody lost or doubled', async () => {
     await fc.assert(
       fc.asyncProperty(crowd, fc.nat(12), async (people, ends) => {

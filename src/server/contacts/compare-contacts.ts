@@ -110,7 +110,10 @@ async function shelfOf(
   }
   const found = new Map<string, ExistingContact>();
   const unfound: [string, Expected][] = [];
+  let duplicated = 0;
   for (const [uid, known] of expected) {
+    // Those that were there before may have been there twice.
+    if (known.destinationId === '' && twice.has(uid)) duplicated += 1;
     const existing = known.destinationId === '' ? byUid.get(uid) : byId.get(known.destinationId);
     if (existing !== undefined) {
       found.set(uid, existing);
@@ -123,5 +126,5 @@ async function shelfOf(
     if (match !== null) found.set(uid, match.existing);
     await turn();
   }
-  return { found, duplicated: twice.size };
+  return { found, duplicated };
 }
