@@ -104,6 +104,24 @@ describe('a CardDAV server', () => {
     expect(names(await readAll())).toEqual(['Jane']);
   });
 
+  test('may have several homes of address books', async () => {
+    serveBook({ '/b/1.vcf': vcard('Jane') });
+    const homes = `<href>/home/1/</href><href>${api.url}/home/2/</href>`;
+    script['PROPFIND /'] = () =>
+      multistatus(response('/', `<C:addressbook-home-set>${homes}</C:addressbook-home-set>`));
+    script['PROPFIND /home/1/'] = () => multistatus(response('/home/1/', '<resourcetype><collection/></resourcetype>'));
+    script['PROPFIND /home/2/'] = () => multistatus(book('/b/'));
+    expect(names(await readAll())).toEqual(['Jane']);
+  });
+
+  test('that gives one card twice and another not at all is asked for that one alone', async () => {
+    const cards = { '/b/1.vcf': vcard('Jane'), '/b/2.vcf': vcard('Ann') };
+    serveBook(cards);
+    script['REPORT /b/'] = () => multistatus(data('/b/1.vcf', vcard('Jane')), data('/b/1.vcf', vcard('Jane')));
+    script['GET /b/2.vcf'] = () => ({ status: 200, text: vcard('Ann').replaceAll('&#13;', '\r') });
+    expect(names(await readAll('/b/'))).toEqual(['Jane', 'Ann']);
+  });
+
   test('is asked at the address of the account, its email put in and escaped, by Basic in UTF-8', async () => {
     serveBook({ '/b/1.vcf': vcard('Jane') });
     const own = '/dav/j%C3%B6rg%20o%40legacy.example/';

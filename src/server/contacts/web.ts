@@ -99,6 +99,11 @@ export class Web {
   /** An address found in an answer, if it has our origin. */
   resolve(href: string, from: URL = this.base): URL {
     const url = URL.parse(href, from);
+    // Behind a proxy that adds TLS, many servers believe that they have none.
+    if (url?.protocol === 'http:' && url.hostname === this.base.hostname && ['', this.base.port].includes(url.port)) {
+      url.protocol = this.base.protocol;
+      url.port = this.base.port;
+    }
     if (url === null || url.origin !== this.base.origin || url.username !== '' || url.password !== '')
       throw new ContactStoreError('unexpected', `${this.base.host} points to another host`);
     return url;

@@ -60,15 +60,19 @@ export class Dav {
     const [here] = await this.#properties(start, '0', signal);
     if (here === undefined) return [];
     if (isBook(here)) return [{ url: start, name: nameOf(here) }];
-    const home = hrefOf(here, 'addressbookHomeSet') ?? (await this.#homeOf(here, start, signal));
-    return this.#booksIn(home === null ? start : this.#web.resolve(home, start), signal);
+    const own = hrefsOf(here, 'addressbookHomeSet');
+    const homes = own.length > 0 ? own : await this.#homesOf(here, start, signal);
+    const books: Book[] = [];
+    for (const home of homes.length === 0 ? [start] : homes.map((href) => this.#web.resolve(href, start)))
+      books.push(...(await this.#booksIn(home, signal)));
+    return books;
   }
 
-  async #homeOf(here: DAVResponse, start: URL, signal: AbortSignal): Promise<string | null> {
-    const principal = hrefOf(here, 'currentUserPrincipal');
-    if (principal === null) return null;
+  async #homesOf(here: DAVResponse, start: URL, signal: AbortSignal): Promise<string[]> {
+    const [principal] = hrefsOf(here, 'currentUserPrincipal');
+    if (principal === undefined) return [];
     const [properties] = await this.#properties(this.#web.resolve(principal, start), '0', signal);
-    return properties === undefined ? null : hrefOf(properties, 'addressbookHomeSet');
+    return properties === undefined ? [] : hrefsOf(properties, 'addressbookHomeSet');
   }
 
   async #booksIn(home: URL, signal: AbortSignal): Promise<Book[]> {
@@ -143,7 +147,6 @@ export class Dav {
       return;
     }
     yield* given;
-    if (given.length >= cards.length) return;
     const paths = new Set(given.map(({ url }) => pathOf(url)));
     for (const card of cards) if (!paths.has(pathOf(card))) yield* await this.#alone(card, 'not a vCard', signal);
   }
@@ -223,10 +226,9 @@ export class Dav {
     link: string,
     signal: AbortSignal,
   ): Promise<{ readonly mediaType: string; readonly bytes: Buffer } | null> {
-    const url = URL.parse(link);
-    if (url === null || url.origin !== this.#web.base.origin || url.username !== '' || url.password !== '') return null;
     if (this.#filesFailed >= FILES_FAILED_AT_MOST) return null;
     try {
+      const url = this.#web.resolve(link);
       const { status, headers, body } = await this.#web.ask(
         { method: 'GET', url, repeatable: true, limit: FILE_OCTETS },
         signal,
@@ -362,12 +364,10 @@ function isCollection(props: DAVResponse['props']): boolean {
   return typeof type === 'object' && type !== null && 'collection' in type;
 }
 
-function hrefOf({ props }: DAVResponse, property: string): string | null {
+function hrefsOf({ props }: DAVResponse, property: string): string[] {
   const value: unknown = props?.[property];
-  if (typeof value !== 'object' || value === null || !('href' in value)) return null;
-  const { href } = value;
-  const first: unknown = Array.isArray(href) ? href[0] : href;
-  return typeof first === 'string' ? first : null;
+  if (typeof value !== 'object' || value === null || !('href' in value)) return [];
+  return [value.href].flat().filter((href) => typeof href === 'string');
 }
 
 /** tsdav turns texts that look like numbers into numbers, and CDATA into objects. */
