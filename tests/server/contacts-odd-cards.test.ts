@@ -3,6 +3,7 @@ import type { Contact } from '../../src/contract/contact.ts';
 import { readSettings } from '../../src/contract/settings.ts';
 import type { Reading } from '../../src/server/contacts/contact-store.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
+import { Web } from '../../src/server/contacts/web.ts';
 import { readCard, readCards } from '../../src/server/contacts/vcard/read-vcard.ts';
 import { writeVcard } from '../../src/server/contacts/vcard/vcard-writer.ts';
 import { eml } from '../../src/server/export/archive/eml.format.ts';
@@ -91,6 +92,16 @@ describe('an odd card', () => {
     });
   });
 
+  test.each([
+    [';;1 Main St; Apt 4;San Bruno;CA;94066;USA', '1 Main St; Apt 4'],
+    [';;1 Main St;San Bruno;CA;94066;USA;;', '1 Main St'],
+    [';;1 Main St;San Bruno;CA;94066;USA;;;;1;Main St;;;;;;;', '1 Main St'],
+  ])('keeps an address whose pieces are more than seven: %s', (value, street) => {
+    const place = { poBox: '', extended: '', city: 'San Bruno', region: 'CA', postalCode: '94066', country: 'USA' };
+    const { addresses } = read(card('3.0', 'FN:Jane', `ADR:${value}`));
+    expect(addresses).toEqual([{ label: '', value: { ...place, street } }]);
+  });
+
   test('keeps the network of a social profile', () => {
     const profiles = [
       'X-SOCIALPROFILE;type=Instagram;x-user=jane.d:x-apple:jane.d',
@@ -175,7 +186,7 @@ describe('an odd card', () => {
 /** Books by their path, with a card's text and a version for each path; they can change while they are read. */
 class Books {
   readonly cards: Record<string, { text: string; version: number }> = {};
-  readonly names: Record<string, string> = { '/b/': 'Family' };
+  names: Record<string, string> = { '/b/': 'Family' };
   onMultiget: () => void = () => {};
 
   readonly answer = ({ method, url, bytes }: { method: string; url: URL; bytes: Buffer }): ApiAnswer => {
@@ -289,6 +300,39 @@ describe('an odd address book', () => {
     expect(jane === undefined ? '' : writeVcard(jane, '3.0')).not.toContain('photos/jane.png');
     expect(ann).toMatchObject({ more: [{ label: 'photo', value: 'http://169.254.169.254/latest' }] });
     expect(ann?.photo).toBeUndefined();
+  });
+
+  test('may believe that it has no TLS, behind a proxy that has; others are not asked', async () => {
+    const web = new Web(new URL('https://dav.example.com:8443/'), { email: 'a', password: 'x' });
+    expect(web.resolve('http://dav.example.com/b/1.vcf').href).toBe('https://dav.example.com:8443/b/1.vcf');
+    expect(web.resolve('http://dav.example.com:8443/b/').href).toBe('https://dav.example.com:8443/b/');
+    for (const other of ['http://dav.example.com:81/b/', 'http://example.com/b/', 'http://a@dav.example.com/b/'])
+      expect(() => web.resolve(other)).toThrow('points to another host');
+  });
+
+  test('that gives a card without a UID another time of change in each answer has it once, under one UID', async () => {
+    let moment = 0;
+    const change = () => put('/b/1.vcf', card('3.0', 'FN:Jane', `REV:2026010${(moment += 1)}T000000Z`));
+    change();
+    books.onMultiget = change;
+    const reader = open();
+    const { uids } = await reader.survey(SIGNAL);
+    const readings: Reading[] = [];
+    for await (const reading of reader.contacts(SIGNAL)) readings.push(reading);
+    expect(readings.map((reading) => reading.kind === 'contact' && reading.contact.uid)).toEqual([...uids]);
+  });
+
+  test('has two cards of one UID, in whatever order its books are listed, under the same UIDs', async () => {
+    put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane'));
+    put('/c/1.vcf', card('3.0', 'UID:1', 'FN:Jane', 'TEL:6505550100'));
+    for (const order of [
+      { '/b/': 'Family', '/c/': 'Work' },
+      { '/c/': 'Work', '/b/': 'Family' },
+    ]) {
+      books.names = order;
+      const { contacts } = await readAll();
+      expect(contacts.find(({ phones }) => phones.length === 0)?.uid).toBe('1');
+    }
   });
 
   test('has UIDs that a database can hold', async () => {

@@ -56,7 +56,9 @@ export function cardDavReader(dav: Dav): ContactReader {
 
 async function lookThrough(dav: Dav, signal: AbortSignal): Promise<Known> {
   const books: ListedBook[] = [];
-  for (const book of await dav.books(signal)) books.push({ ...book, cards: await dav.cards(book.url, signal) });
+  // In the same order in every run: of two cards that share a UID, the first one keeps it.
+  const found = (await dav.books(signal)).toSorted((a, b) => (a.url.href < b.url.href ? -1 : 1));
+  for (const book of found) books.push({ ...book, cards: await dav.cards(book.url, signal) });
 
   const given = new UidGiver();
   const uids = new Set<string>();
@@ -119,8 +121,7 @@ class Pass {
     const again = new Set(cards.filter(({ url }) => this.#etags.has(url.href)).map(({ url }) => url.href));
     for (const { url, etag } of cards) this.#etags.set(url.href, etag);
     for await (const card of this.#dav.fetchCards(book, urlsOf(cards), this.#signal)) {
-      // Some servers return a different etag and modification time for every card with each listing.
-      const digest = digestOf((card.text ?? '').replaceAll(/^REV[;:].*$/gim, ''));
+      const digest = digestOf(card.text ?? '');
       if (this.#digests.get(card.url.href) === digest) continue;
       this.#digests.set(card.url.href, digest);
       let at = 0;
@@ -162,8 +163,11 @@ class Pass {
   }
 }
 
+/** Some servers return a different etag and modification time for every card with each listing. */
 function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return createHash('sha256')
+    .update(text.replaceAll(/^REV[;:].*$/gim, ''))
+    .digest('hex');
 }
 
 function urlsOf(cards: readonly ListedCard[]): URL[] {

@@ -180,9 +180,20 @@ function phoneOf(line: VcardLine): string {
 }
 
 function addressOf(line: VcardLine): PostalAddress {
-  const [poBox = '', extended = '', street = '', city = '', region = '', postalCode = '', country = ''] = parts(line);
+  const all = parts(line);
+  const [poBox = '', extended = '', ...rest] = all.slice(0, all.findLastIndex((piece) => piece !== '') + 1);
+  // Some programs write `1 Main St; Apt 4` as it is. With all of RFC 9554's pieces, the street has them itself.
+  const surplus = all.length < ALL_ADDRESS_PIECES ? Math.max(0, rest.length + 2 - ADDRESS_PIECES) : 0;
+  const street = rest
+    .slice(0, surplus + 1)
+    .filter((piece) => piece !== '')
+    .join('; ');
+  const [city = '', region = '', postalCode = '', country = ''] = rest.slice(surplus + 1);
   return { poBox, extended, street, city, region, postalCode, country };
 }
+
+/** RFC 6350 §6.3.1, and with those of RFC 9554 §2.1. */
+const [ADDRESS_PIECES, ALL_ADDRESS_PIECES] = [7, 18];
 
 function isGroup(lines: CardProperties): boolean {
   return ['KIND', 'X-ADDRESSBOOKSERVER-KIND'].some((name) => lines.text(name).trim().toLowerCase() === 'group');
