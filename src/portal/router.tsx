@@ -125,8 +125,10 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
     if (closing === undefined || !(onCopy || action === 'BACK')) return false;
     const stays = !onCopy;
     onCopy = false;
+    const { href } = router.history.location;
     actor.send(closing);
-    return stays;
+    // Some lead on: Back has left their page for good.
+    return stays && router.history.location.href === href;
   };
   const router = createRouter({
     routeTree: root.addChildren(routes),

@@ -10,7 +10,7 @@ import {
   type Wire,
 } from '../support/portal-alone.ts';
 import { needs } from '../support/needs.ts';
-import { fillOther, signIn } from './steps.ts';
+import { fillOther, fillSignIn, signIn } from './steps.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 import { stopTheClock } from './stop-the-clock.ts';
 
@@ -281,6 +281,22 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
     ]);
     await page.goBack();
     await standsAt('/', TOOL);
+  });
+
+  test('Back just after the sign-in leads on as well, and the next one to the page before', async () => {
+    await page.clock.install();
+    await arrive(SUPPORT[0]);
+    await follow('Home')(page);
+    await standsAt('/', TOOL);
+    const submit = await fillSignIn(page, SUBSCRIBER);
+    await stopTheClock(page);
+    await submit.click();
+    await page.getByText('You are signed in.').waitFor();
+    await page.evaluate(() => history.back());
+    await standsAt(...DESTINATION);
+    await page.goBack();
+    await standsAt(...SUPPORT);
+    expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
   test('Back from what stands in for a page that is unavailable leads to that page, and nothing is forgotten', async () => {
