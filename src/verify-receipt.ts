@@ -10,12 +10,13 @@ if (file === undefined || key === undefined)
   );
 
 try {
-  const { statement, isListChecked } = checkReceipt(contentOf(file), contentOf(key));
-  const what = isListChecked
-    ? 'the sums and every line'
-    : 'what stands below “Signature”; the page above it was not checked';
+  const { statement, signed, isListChecked } = checkReceipt(contentOf(file), contentOf(key));
+  // A page can hide what is signed, and show something else in its place.
+  const [what, more] = isListChecked
+    ? ['the sums and every line', '']
+    : ['what is printed here, whatever the page shows', `${signed}\n`];
   process.stdout.write(
-    `Genuine: ${what}. Transfer ${statement.transfer} from ${statement.from} to ${statement.to}, ${statement.lines} lines.\n`,
+    `Genuine: ${what}. Transfer ${statement.transfer} from ${statement.from} to ${statement.to}, ${statement.lines} lines.\n${more}`,
   );
 } catch (error) {
   if (error instanceof ReceiptError) stop(error.message, 1);

@@ -234,6 +234,12 @@ describe('a receipt', () => {
       await writeFile(key, pem);
       const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, file, key]);
       expect(stdout).toContain(`Genuine: the sums and every line. Transfer ${ordered.id}`);
+      const page = (await receipt('html')).text;
+      const another = '$&<pre>{"copied":999}</pre><div hidden>';
+      await writeFile(file, page.replace('<h2>Signature</h2>', another));
+      const ofPage = await promisify(execFile)(process.execPath, [COMMAND, file, key]);
+      expect(ofPage.stdout).toContain('Genuine: what is printed here, whatever the page shows.');
+      expect(ofPage.stdout).toContain(`\n${checkReceipt(page, pem).signed}\n`);
       await writeFile(file, text.replace('copied', 'lost'));
       await expect(promisify(execFile)(process.execPath, [COMMAND, file, key])).rejects.toMatchObject({ code: 1 });
       for (const [first, second, said] of [

@@ -16,8 +16,12 @@ const Statement = v.object({
   lines: v.number(),
   list: v.string(),
 });
-/** `isListChecked`: each line was held against the signature, and not the sums alone. */
-export type Checked = { readonly statement: v.InferOutput<typeof Statement>; readonly isListChecked: boolean };
+/** `signed`: the statement as it is signed. `isListChecked`: each line was held against the signature, and not the sums alone. */
+export type Checked = {
+  readonly statement: v.InferOutput<typeof Statement>;
+  readonly signed: string;
+  readonly isListChecked: boolean;
+};
 
 const NO_KEY = 'The file of the key holds no public key in PEM.';
 
@@ -37,12 +41,12 @@ export function checkReceipt(text: string, pem: string): Checked {
     throw new ReceiptError('The signature does not fit: the sums were changed, or the key is another one.');
   const parsed = v.safeParse(Statement, parseJson(statement));
   if (!parsed.success) throw new ReceiptError('The statement is not one that we know.');
-  if (lines === null) return { statement: parsed.output, isListChecked: false };
+  if (lines === null) return { statement: parsed.output, signed: statement, isListChecked: false };
   const digest = openListDigest();
   for (const cells of lines) digest.add(cells);
   if (lines.length !== parsed.output.lines || digest.end() !== parsed.output.list)
     throw new ReceiptError('A line was changed, added or taken away.');
-  return { statement: parsed.output, isListChecked: true };
+  return { statement: parsed.output, signed: statement, isListChecked: true };
 }
 
 function publicKeyOf(pem: string): KeyObject {
