@@ -5,7 +5,7 @@ import { isDiskFull } from '../export/staging/disk-room.ts';
 import { ProviderLimit } from '../mail/copy/budget.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
 import { RefusedForNow } from '../mail/copy/troubles.ts';
-import { isBareRefusal, isNotConnected, MailError } from '../mail/imap/mail-error.ts';
+import { isBareRefusal, isGoodbye, isNotConnected, MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';
 import { LeaseLost } from '../transfers/lease.ts';
@@ -93,7 +93,9 @@ function laterOrNever(error: unknown, idleRuns: number, now: number): Verdict {
 function patienceWith(error: unknown, idleRuns: number): { readonly runs: number; readonly longestPause: number } {
   // A server that asks for a pause will let us continue, however often it asks.
   if (isBusy(error)) return { runs: Infinity, longestPause: LONGEST_BUSY_PAUSE_SECONDS };
-  const isAway = error instanceof MailError && (error.fault === 'unreachable' || error.fault === 'certificate');
+  // Gmail says goodbye to every connection for up to a day when its daily limit is exceeded.
+  const isAway =
+    error instanceof MailError && (error.fault === 'unreachable' || error.fault === 'certificate' || isGoodbye(error));
   if (isAway && idleRuns >= IDLE_RUNS) return { runs: AWAY_RUNS, longestPause: LONGEST_AWAY_PAUSE_SECONDS };
   return { runs: IDLE_RUNS, longestPause: LONGEST_PAUSE_SECONDS };
 }
