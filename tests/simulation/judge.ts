@@ -168,7 +168,9 @@ function withoutCause(scenario: Scenario, receipt: Receipt, differences: number)
     ({ closing, refusesReading, renumbers }) =>
       closing !== undefined || renumbers !== undefined || (refusesReading ?? PASSING).until === undefined,
   );
-  const isBroken = scenario.poison.some((each) => 'breaks' in each && each.side === 'destination');
+  const isBroken = scenario.poison.some(
+    (each) => ('breaks' in each && each.side === 'destination') || ('code' in each && each.code === 'TRYCREATE'),
+  );
   if (
     mailboxesLeft > 0 &&
     destination.longestName === undefined &&

@@ -70,6 +70,22 @@ test.each([8, 12, 500].flatMap((count) => ['LIMIT', 'TOOBIG', ''].map((code) => 
   },
 );
 
+test.each([true, false])(
+  'a mailbox that is said to be missing each time, though it is there, keeps none of the others back (MULTIAPPEND %s)',
+  async (multiAppend) => {
+    const poison = [{ letter: 35, code: 'TRYCREATE' }];
+    const { wrong, receipts, accounts } = await simulate({
+      ...PLAIN,
+      folders: FOLDERS,
+      poison,
+      destination: { multiAppend },
+    });
+    expect(wrong).toEqual([]);
+    expect(receipts).toMatchObject([{ status: 'review', lost: 0, duplicated: 0, changed: 0, mailboxesLeft: 1 }]);
+    expect(digestsIn(accounts.destination, 'Letters')).toEqual(digestsIn(accounts.source, 'Letters'));
+  },
+);
+
 test.each<[string, Partial<Quirks>]>([
   ['by MULTIAPPEND', {}],
   ['one by one', { multiAppend: false }],

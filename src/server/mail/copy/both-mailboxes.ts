@@ -3,6 +3,9 @@ import type { MailReader, Selected } from '../imap/streams.ts';
 import { makeMailbox } from './making.ts';
 import { FolderLeft, type Run, type Session } from './run.ts';
 
+/** How often, in one run, a mailbox that is said to be missing is made anew. */
+const MADE_AT_MOST = 2;
+
 /** Opens a mailbox and the one that it is copied into. @throws {MailError}, {@link FolderLeft} */
 export async function openBoth(
   sourcePath: string,
@@ -47,12 +50,17 @@ function mayBeMissing({ responseCode }: MailError): boolean {
   return responseCode === undefined || responseCode === 'TRYCREATE' || responseCode === 'NONEXISTENT';
 }
 
-/** A mailbox that has been deleted under way is made anew, and then all of this begins again. */
+/**
+ * A mailbox that has been deleted under way is made anew, and then all of this begins again. Where the server says each
+ * time that it is missing, it does not take anything.
+ */
 export async function afterRefusal(error: unknown, path: string, { writer }: Session, run: Run): Promise<unknown> {
   if (!isRefusal(error)) return error;
-  if (error.responseCode === undefined || !mayBeMissing(error)) return new FolderLeft('mailbox closed', error);
+  const isMissing = error.responseCode !== undefined && mayBeMissing(error);
+  if (!isMissing || run.faults(`made anew ${path}`) >= MADE_AT_MOST) return new FolderLeft('mailbox closed', error);
   try {
     run.planAgain('destination', path);
+    run.noteFault(`made anew ${path}`);
     await makeMailbox(path, writer, run);
     return new MailError('lost', 'The mailbox was made anew.', { cause: error });
   } catch (refusal) {
