@@ -103,6 +103,24 @@ test.each<[string, Partial<Quirks>]>([
     expect(digestsIn(accounts.destination, path)).toEqual(digestsIn(accounts.source, path));
 });
 
+test('of a large inbox the newest thousand come first', async () => {
+  const { wrong, accounts } = await simulate({ ...PLAIN, folders: [{ name: 'INBOX', letters: 1030 }] });
+  expect(wrong).toEqual([]);
+  const inbox = digestsIn(accounts.source, 'INBOX');
+  expect(digestsIn(accounts.destination, 'INBOX')).toEqual([...inbox.slice(30), ...inbox.slice(0, 30)]);
+});
+
+test.each<[string, Partial<Scenario>]>([
+  ['over one connection', { connections: 1 }],
+  ['over several, to a provider that takes so much a day', { upADay: 1e9 }],
+])('the inbox comes before all other folders, whatever their names are, %s', async (_, given) => {
+  const folders = [{ name: 'Aardvark', letters: 20 }, { name: 'Zebra', letters: 20 }, ...FOLDERS];
+  const { wrong, accounts } = await simulate({ ...PLAIN, folders, sizes: SMALL, ...given });
+  expect(wrong).toEqual([]);
+  const stored = accounts.destination.history.filter(({ kind }) => kind === 'stored').map(({ folder }) => folder);
+  expect(stored.slice(0, 30)).toEqual(Array.from({ length: 30 }, () => 'INBOX'));
+});
+
 test('what a provider takes in a day is never exceeded, and a transfer of many days ends by itself', async () => {
   const upADay = SMALL.group.octets;
   const { wrong, receipts, accounts } = await simulate({ ...PLAIN, folders: FOLDERS, upADay, sizes: SMALL });
