@@ -8,8 +8,10 @@ import { SECRET_SETTINGS, SETTING_NAMES } from '../../src/contract/settings/vari
 import { settingsFrom, withSecretFiles } from '../../src/read-settings.ts';
 import { shortcomings } from '../../src/server/main.ts';
 import { senderOf } from '../../src/server/notifications/wording.ts';
+import { openOauthClients } from '../../src/server/oauth/client.ts';
 import { requireCertificates } from '../../src/server/mail/imap/tls.ts';
 import { contentSecurityPolicy } from '../../src/server/web/headers.ts';
+import { startApi } from '../support/scripted-api.ts';
 
 const LEGACY = { LEGACY_IMAP_URL: 'imaps://imap.example.com:993' };
 
@@ -48,6 +50,24 @@ describe('an address in clear text', () => {
       expect(problemsOf({ ...LEGACY, SMS_URL: address })).toHaveLength(1);
     },
   );
+
+  test('of a provider is where it is asked, once it is named', async () => {
+    await using api = await startApi(() => ({
+      status: 200,
+      json: { issuer, authorization_endpoint: issuer, token_endpoint: issuer, jwks_uri: issuer },
+    }));
+    // The settings don't take this address for one of this machine.
+    const issuer = api.url.replace('127.0.0.1', '0.0.0.0');
+    const settings = readSettings({
+      ...LEGACY,
+      GOOGLE_ISSUER: issuer,
+      GOOGLE_CLIENT_ID: 'id',
+      GOOGLE_CLIENT_SECRET: 'secret',
+      ALLOW_CLEAR_TEXT: 'GOOGLE_ISSUER',
+    });
+    const found = await openOauthClients({ settings, now: Date.now })('google');
+    expect(found.serverMetadata().issuer).toBe(issuer);
+  });
 
   test('of an SMTP server means that it must take up TLS before anything is sent, unless it is named', () => {
     const away = { ...LEGACY, SMTP_URL: 'smtp://mail.example.com', MAIL_FROM: 'a@example.com' };

@@ -96,9 +96,8 @@ async function* notingEach<Item>(account: Account, items: AsyncIterable<Item>): 
   }
 }
 
-function webTo(address: string, { settings, credentials, sleep, onFailure }: ContactAccess, refusals?: Refusals): Web {
+function webTo(address: string, { credentials, sleep, onFailure }: ContactAccess, refusals?: Refusals): Web {
   return new Web(new URL(address), credentials, {
-    plainHosts: settings.trustedMailHosts,
     ...(sleep === undefined ? {} : { sleep }),
     ...(refusals === undefined ? {} : { refusals }),
     ...(onFailure === undefined ? {} : { onFailure }),

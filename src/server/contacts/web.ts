@@ -71,23 +71,18 @@ export class Web {
   readonly #onFailure: (failure: WebFailure) => void;
 
   /**
-   * @param base an operator's setting, so its host may be private
-   * @param plainHosts hosts that may be reached without TLS, as in `TRUSTED_MAIL_HOSTS`
+   * @param base an operator's setting, so its host may be private, and without TLS where the settings accept that
    */
   constructor(
     base: URL,
     credentials: ContactCredentials,
     options: {
-      plainHosts?: readonly string[];
       sleep?: Sleep;
       timeout?: number;
       refusals?: Refusals;
       onFailure?: (failure: WebFailure) => void;
     } = {},
   ) {
-    const named = [base.hostname, base.host].some((host) => options.plainHosts?.includes(host));
-    if (base.protocol !== 'https:' && !named && !isLoopback(base.hostname))
-      throw new ContactStoreError('unexpected', `${base.host} has no TLS and is not in TRUSTED_MAIL_HOSTS`);
     this.base = base;
     this.#credentials = credentials;
     this.#sleep = options.sleep ?? sleepForReal;
@@ -259,10 +254,6 @@ function pauseOf(retryAfter: string | null, attempt: number): number {
 
 function bodyOf(body: string | Uint8Array): string | Uint8Array<ArrayBuffer> {
   return typeof body === 'string' ? body : Uint8Array.from(body);
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 
 function retryAfterOf(text: string): number {
