@@ -71,7 +71,6 @@ async function openSandbox(lifetime: AsyncDisposableStack, settings: Settings): 
   const sandbox = lifetime.use(
     await startSandbox({
       folder: join(settings.dataDir, 'sandbox'),
-      host: '127.0.0.1',
       webPort: sandboxPort(settings),
       publicUrl: settings.publicUrl,
       legacyDomains: settings.legacyDomains,

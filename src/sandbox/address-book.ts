@@ -6,7 +6,7 @@ import { fits, uidOf } from './contacts/card-filter.ts';
 import { CARD, DAV, multistatus, precondition, type Resource, wantedProperties } from './contacts/carddav-answers.ts';
 import type { Documents } from './contacts/documents.ts';
 import { escapeXml, readXml, XmlError } from './contacts/xml.ts';
-import { listen, LOOPBACK } from './listen.ts';
+import { listen } from './listen.ts';
 
 const KIND = 'cards';
 const LARGEST_CARD = 1024 * 1024;
@@ -39,7 +39,7 @@ export async function startAddressBook(options: AddressBookOptions): Promise<Add
   });
   const listener = getRequestListener(app.fetch);
   const server = createServer((request, response) => void listener(request, response));
-  const port = await listen(server, LOOPBACK, options.port);
+  const port = await listen(server, options.port);
   return {
     port,
     async [Symbol.asyncDispose]() {

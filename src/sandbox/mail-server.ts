@@ -4,7 +4,7 @@ import { isEmail } from '../contract/email-address.ts';
 import type { ImapHouse } from './imap/session.ts';
 import { serveImap } from './imap/session.ts';
 import { ImapRefusal } from './imap/refusal.ts';
-import { listen, LOOPBACK } from './listen.ts';
+import { listen } from './listen.ts';
 import { MailAccount, type SeedMailbox } from './mail-account.ts';
 import { createServer, type Socket } from 'node:net';
 
@@ -54,7 +54,7 @@ export async function startMailServer(options: MailServerOptions): Promise<MailS
     });
   });
   server.maxConnections = MOST_CONNECTIONS;
-  const taken = await listen(server, LOOPBACK, port);
+  const taken = await listen(server, port);
   return {
     port: taken,
     account,

@@ -28,8 +28,6 @@ import { type Subscriber, seededSubscribers } from './subscribers.ts';
 export type SandboxOptions = {
   /** Holds what must survive the process; belongs to one sandbox at a time. */
   readonly folder: string;
-  /** Where the web server listens; anything but a loopback address counts as 127.0.0.1. */
-  readonly host: string;
   /** 0, or a port that is taken, means any free one. */
   readonly webPort: number;
   /** The product's address, without a trailing slash. */
@@ -57,8 +55,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   let handle: RequestListener = notReady;
   const web = createServer((request, response) => handle(request, response));
-  const host = ['127.0.0.1', '::1', 'localhost'].includes(options.host) ? options.host : LOOPBACK;
-  ports['web'] = await listen(web, host, options.webPort === 0 ? preferred('web') : options.webPort);
+  ports['web'] = await listen(web, options.webPort === 0 ? preferred('web') : options.webPort);
   opened.defer(async () => {
     web.closeAllConnections();
     await new Promise((resolve) => web.close(resolve));

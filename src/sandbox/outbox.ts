@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { SMTPServer } from 'smtp-server';
 import * as v from 'valibot';
 import { Journal } from './journal.ts';
-import { listen, LOOPBACK } from './listen.ts';
+import { listen } from './listen.ts';
 import { bodyText, decodedHeader, headerOf, readMessage } from './mime.ts';
 
 /** How many items (letters and text messages together) are kept; the oldest are dropped first. */
@@ -88,7 +88,7 @@ export async function openOutbox(path: string, preferredPort: number): Promise<O
     },
   });
   smtp.on('error', (error) => console.error('The sandbox outbox:', error));
-  const smtpPort = await listen(smtp.server, LOOPBACK, preferredPort);
+  const smtpPort = await listen(smtp.server, preferredPort);
   return {
     smtpPort,
     items: () => items.toReversed(),

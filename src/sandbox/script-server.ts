@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import type { Documents } from './contacts/documents.ts';
-import { listen, LOOPBACK } from './listen.ts';
+import { listen } from './listen.ts';
 
 const SCRIPTS = 'scripts';
 const ACTIVE = 'active';
@@ -25,7 +25,7 @@ export async function startScriptServer(options: ScriptServerOptions): Promise<S
     socket.on('close', () => sockets.delete(socket)).on('error', () => socket.destroy());
     serve(socket, options);
   });
-  const port = await listen(server, LOOPBACK, options.port);
+  const port = await listen(server, options.port);
   return {
     port,
     async [Symbol.asyncDispose]() {

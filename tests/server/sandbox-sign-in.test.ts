@@ -17,7 +17,6 @@ let sandbox: Sandbox;
 const start = () =>
   startSandbox({
     folder,
-    host: '127.0.0.1',
     webPort: 0,
     publicUrl: PUBLIC_URL,
     legacyDomains: ['sanbrunocable.example'],

@@ -22,7 +22,6 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sandbox-transfer-'));
   sandbox = await startSandbox({
     folder: join(folder, 'sandbox'),
-    host: '127.0.0.1',
     webPort: 0,
     publicUrl: PUBLIC_URL,
     legacyDomains: ['sanbrunocable.example'],

@@ -24,7 +24,6 @@ let sandbox: Sandbox;
 const start = () =>
   startSandbox({
     folder,
-    host: '127.0.0.1',
     webPort: 0,
     publicUrl: PUBLIC_URL,
     legacyDomains: ['sanbrunocable.example', 'sanbruno.example', 'sbcable.example'],
@@ -127,7 +126,6 @@ describe('the sandbox', () => {
     const elsewhere = await mkdtemp(join(tmpdir(), 'sandbox-port-'));
     const second = await startSandbox({
       folder: elsewhere,
-      host: '127.0.0.1',
       webPort: taken,
       publicUrl: PUBLIC_URL,
       legacyDomains: ['sanbrunocable.example'],

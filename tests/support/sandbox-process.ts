@@ -8,7 +8,7 @@ const Environment = v.record(v.string(), v.string());
 const SCRIPT = `
 import { startSandbox } from ${JSON.stringify(new URL('../../src/sandbox/main.ts', import.meta.url).href)};
 const [folder] = process.argv.slice(1);
-const options = { folder, host: '127.0.0.1', webPort: 0, publicUrl: 'http://localhost:9999', legacyDomains: ['sanbrunocable.example'] };
+const options = { folder, webPort: 0, publicUrl: 'http://localhost:9999', legacyDomains: ['sanbrunocable.example'] };
 const sandbox = await startSandbox(options);
 console.log(JSON.stringify(sandbox.environment));
 `;
