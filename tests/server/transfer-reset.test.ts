@@ -138,6 +138,7 @@ describe('a transfer whose connection is reset', needs('dovecot'), () => {
         if (steps === 2) proxies[side].holdAll();
       },
     });
+    expect(steps).toBeGreaterThanOrEqual(2);
     expect(await differenceAt(to)).toEqual({ messages, lost: [], duplicated: [], changed: [] });
   });
 
