@@ -98,8 +98,10 @@ export default defineConfig(() => ({
     sourcemap: false,
     assetsInlineLimit: 0,
     modulePreload: false,
-    // A schema that a page doesn't use is left out of its script.
     rolldownOptions: {
+      // On a busy machine it would say how long its plugins took.
+      checks: { bundlerTimings: false },
+      // A schema that a page doesn't use is left out of its script.
       treeshake: { manualPureFunctions: ['v'] },
       // What the first page shares with the others is one script rather than a dozen.
       output: { codeSplitting: { groups: [{ name: 'shell', test: SHELL }] } },
