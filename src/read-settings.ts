@@ -15,8 +15,11 @@ export function loadEnvFile(): void {
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
     // Of a folder Node says that its contents should be a string.
-    const why = statSync('.env').isFile() ? `can't be read (${code}). Make it readable` : 'must be a file. Remove it';
-    throw new SettingsError([`.env ${why}, or set the variables themselves. Example: chmod 600 .env`]);
+    throw new SettingsError([
+      statSync('.env').isFile()
+        ? `.env can't be read (${code}). Make it readable, or set the variables themselves. Example: chmod 600 .env`
+        : '.env must be a file. Remove it, or set the variables themselves. Example: rmdir .env',
+    ]);
   }
 }
 

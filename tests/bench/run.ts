@@ -16,6 +16,9 @@ const BENCHES = {
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const wanted = process.argv.slice(2);
-const unknown = wanted.find((name) => !(name in BENCHES));
-if (unknown !== undefined) throw new Error(`There is no bench ${unknown}, only ${Object.keys(BENCHES).join(', ')}.`);
+const unknown = wanted.find((name) => !Object.hasOwn(BENCHES, name));
+if (unknown !== undefined) {
+  process.stderr.write(`There is no bench ${unknown}, only ${Object.keys(BENCHES).join(', ')}.\n`);
+  process.exit(64);
+}
 for (const [name, bench] of Object.entries(BENCHES)) if (wanted.length === 0 || wanted.includes(name)) await bench(say);
