@@ -1,6 +1,5 @@
-import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { isIP } from 'node:net';
 import { HostError, resolvePublicHost, towards } from './public-address.ts';
 import type { Resolver } from './resolver.ts';
 

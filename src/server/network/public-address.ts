@@ -198,10 +198,10 @@ for (const [net, prefix] of [
 function untranslated(address: string): string {
   const host = URL.parse(`http://[${address}]`)?.hostname ?? '';
   const [, high = '', low = ''] = /^\[64:ff9b::([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(host) ?? [];
-  return low === '' ? address : [high, low].flatMap((group) => octetsOf(group)).join('.');
+  return low === '' ? address : [high, low].flatMap((group) => bytesOf(group)).join('.');
 }
 
-function octetsOf(group: string): readonly [number, number] {
+function bytesOf(group: string): readonly [number, number] {
   const value = Number.parseInt(group, 16);
   return [value >> 8, value & 255];
 }
