@@ -176,8 +176,10 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
       // The browser comes first, because others may share its network.
       const pairs = [browserPairOf(account, browser), pairOf(account, client)];
       // Some servers overlook the domain, and a visitor who names one of those could make up ever new ones.
-      const counted = hostIsNamed ? `${mailbox.slice(0, mailbox.lastIndexOf('@'))}
-${host}` : mailbox;
+      const counted = hostIsNamed
+        ? `${mailbox.slice(0, mailbox.lastIndexOf('@'))}
+${host}`
+        : mailbox;
       const admitted = await admit(signIn, folded(counted), pairs);
       return async (outcome) => {
         if (outcome === 'wrong') return;
