@@ -79,6 +79,8 @@ export type Quirks = {
   readonly literals: Literals;
   readonly uidPlus: boolean;
   readonly multiAppend: boolean;
+  /** Of several in one command, of which it refuses one, it keeps those before. */
+  readonly keepsSome: boolean;
   /** Only so many of its newest messages are shown. */
   readonly window: number;
   /** A message is shown to those who open its mailbox so many milliseconds after it was stored. */
@@ -174,6 +176,7 @@ export const GOOD: Quirks = {
   literals: 'plus',
   uidPlus: true,
   multiAppend: true,
+  keepsSome: false,
   window: Infinity,
   showsAfter: 0,
   shortListings: 0,

@@ -638,12 +638,20 @@ export function serve(
     };
     const folder = account.find(name);
     if (folder === undefined) return no('TRYCREATE', given);
+    /** Those before the one that it refuses have been stored, and stay (RFC 3502 forbids it). */
+    const keepSome = (fits: (octets: Buffer) => boolean) => {
+      const culprit = given.findIndex(({ octets }) => !fits(octets));
+      if (quirks.keepsSome && culprit > 0) account.store(folder, given.slice(0, culprit), peer.client);
+    };
     const minute = scheduler.now() - 60_000;
     load.appends = load.appends.filter((time) => time > minute);
     if (load.appends.length + given.length > quirks.appendsAMinute && load.appends.length > 0)
       return no('THROTTLED', given, 'Suggested Backoff Time: 30000 milliseconds');
     const large = given.filter(({ octets }) => octets.length > quirks.appendLimit);
-    if (large.length > 0) return no('TOOBIG', large);
+    if (large.length > 0) {
+      keepSome(({ length }) => length <= quirks.appendLimit);
+      return no('TOOBIG', large);
+    }
     if (quirks.wantsLineEnd && account.misread(name, given, peer.client))
       return { status: 'BAD', text: '[CLIENTBUG] Additional arguments found after last expected argument' };
     const undatable = given.filter(({ internalDate }) => quirks.wantsDates && !isWithinReason(internalDate));
@@ -651,6 +659,7 @@ export function serve(
     const poison = given.filter((mail) => quirks.refused.has(digestOf(mail.octets)));
     const [first] = poison;
     if (first !== undefined) {
+      keepSome((octets) => !quirks.refused.has(digestOf(octets)));
       const refusal = no(quirks.refused.get(digestOf(first.octets)) ?? '', [first]);
       if (!refusal.text.includes(HANGS_UP)) return refusal;
       peer.end();
@@ -658,7 +667,11 @@ export function serve(
       return null;
     }
     const octets = given.reduce((total, mail) => total + mail.octets.length, 0);
-    if (account.size() + octets > quirks.quota) return no('OVERQUOTA', given);
+    if (account.size() + octets > quirks.quota) {
+      let left = quirks.quota - account.size();
+      keepSome(({ length }) => (left -= length) >= 0);
+      return no('OVERQUOTA', given);
+    }
     const isRefused = chance.happens(quirks.refusesNow);
     if (isRefused && !quirks.storesRefused) return no(quirks.refusalCode, given);
     load.appends.push(...given.map(() => scheduler.now()));

@@ -258,6 +258,25 @@ test.each([HANGS_UP, 'SERVERBUG'])(
   },
 );
 
+test.each(['', 'TOOBIG', 'LIMIT', 'SERVERBUG', HANGS_UP])(
+  'what a destination has kept of several messages in one command, which it answers by "%s", is not stored again',
+  async (code) => {
+    for (const uidPlus of [true, false]) {
+      const poison = [7, 12].map((letter) => ({ letter, code }));
+      const destination = { keepsSome: true, uidPlus };
+      const { wrong, receipts } = await simulate(scenarioWith([20], { poison, destination }));
+      expect({ uidPlus, wrong }).toEqual({ uidPlus, wrong: [] });
+      expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+    }
+  },
+);
+
+test('nor is it where there was room for a part of them', async () => {
+  const { wrong, accounts } = await simulate(scenarioWith([20], { destination: { keepsSome: true, quota: 30_000 } }));
+  expect(wrong).toEqual([]);
+  expect(accounts.destination.find('INBOX')?.messages).toHaveLength(19);
+});
+
 test(
   'a destination that hangs up at all that it is given has not refused each message',
   { tags: 'proof', timeout: 300_000 },

@@ -144,8 +144,7 @@ export async function settleGroup(
         );
         break;
       case 'failed':
-        // There may be room for some of them, if not for all together.
-        if (way.together && group.messages.length > 1 && isFull(outcome.error)) gathered.refusedTogether.push(planned);
+        if (way.together && group.messages.length > 1 && isFull(outcome.error)) gatherTogether(one, planned, gathered);
         else gathered.error ??= outcome.error;
         // It may have failed after it had stored it.
         if (isInTrouble(outcome.error)) noteUnknown(planned, gathered);
@@ -232,7 +231,8 @@ function gatherRefused(
 ): void {
   const { size, sha256, head, isEnded } = digest();
   const isWhole = size === message.size;
-  const isOpen = outcome.reason === 'not accepted' && isWhole;
+  // Of several in one command only one is what it says, and some servers keep those before.
+  const isOpen = (outcome.reason === 'not accepted' || !isAlone) && isWhole;
   const isUnended = isOpen && outcome.isMisread === true && size > 0 && !isEnded && !ended;
   const mayBeRedated = isOpen && !ended && planned.isRedated !== true;
   const other = mayBeRedated ? redated(planned, date, run.copy.clock) : null;
@@ -240,9 +240,23 @@ function gatherRefused(
   if (hasRow) gathered.rows.push(refusal(mailbox, { ...message, ...subjectIn(head) }, outcome.reason));
   else if (isAlone) gathered[isUnended ? 'unended' : 'redated'].push(other ?? planned);
   else gathered.refusedTogether.push(planned);
-  if (!isOpen) return;
-  const what = { uid: message.uid, size, sha256, date: secondsOf(date), ...subjectIn(head), ...redatedIn(planned) };
-  gathered.refused.push({ ...what, hasRow });
+  if (isOpen) gathered.refused.push({ ...whatOf(message, date, { size, sha256, head }, planned), hasRow });
+}
+
+/** There may be room for some of them, if not for all together, and some servers keep those. */
+function gatherTogether({ message, date, digest }: Sent, planned: Planned, gathered: Gathered): void {
+  const passed = digest();
+  gathered.refusedTogether.push(planned);
+  if (passed.size === message.size) gathered.refused.push({ ...whatOf(message, date, passed, planned), hasRow: false });
+}
+
+function whatOf(
+  { uid }: Fetched,
+  date: Date,
+  { size, sha256, head }: Pick<Digest, 'size' | 'sha256' | 'head'>,
+  planned: Planned,
+): Unsaid {
+  return { uid, size, sha256, date: secondsOf(date), ...subjectIn(head), ...redatedIn(planned) };
 }
 
 /** What is there as it was sent, but not with the date of the source, is there in another form. */
