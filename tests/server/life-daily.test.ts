@@ -185,13 +185,16 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     const ordered = await begun(world);
     await arrive(world, 3);
     const { database, services } = world.web;
-    await database.query("update dailies set next_run = next_run + interval '3 days'");
+    const getAhead = () => database.query("update dailies set next_run = next_run + interval '3 days'");
+    await getAhead();
     await look(world);
     await expect.poll(() => runs(world), { timeout: 15_000 }).toHaveLength(1);
     const [id = ''] = await runs(world);
     await whenEnded(world, { ...ordered, id });
     expect(await arrived(world)).toBe(3);
     expect(Date.parse((await dailyOf(world, ordered))?.next ?? '') - services.now()).toBeLessThanOrEqual(DAY_MS);
+    // Another process's clock is ahead still.
+    await getAhead();
     await look(world);
     expect(await runs(world)).toEqual([id]);
   });

@@ -241,8 +241,13 @@ export async function startDailies(services: Starting, now: number): Promise<voi
     );
 }
 
-/** SQL for whether a run is due at a time; from another time on, it is no time of ours. */
-const isDue = (now: string, ahead: string) => `(next_run <= ${now} or next_run > ${ahead})`;
+/**
+ * SQL for whether a run is due at a time; from another time on, it is no time of ours. Not again within a day: a process
+ * whose clock stays wrong would go on writing such times.
+ */
+const isDue = (now: string, ahead: string) => `(next_run <= ${now} or next_run > ${ahead} and not exists (
+  select 1 from transfers run where run.by_itself and run.source_email = dailies.source_email
+    and run.created > now() - interval '1 day'))`;
 
 async function startDaily(services: Starting, sourceEmail: string, now: number): Promise<void> {
   const { database, transfers, log } = services;
