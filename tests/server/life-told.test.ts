@@ -21,6 +21,8 @@ async function open(options: Parameters<typeof openWorldOfTest>[0] = {}): Promis
   return openWorldOfTest({ mail: { INBOX: [letter(1), letter(2), letter(3)] }, ...options });
 }
 
+/** What a server says that lets nobody in. */
+const goodbye = (part: Buffer) => Buffer.from(part.toString('latin1').replace(/^\* OK /, '* BYE '), 'latin1');
 const waiting = ({ waiting: why }: { waiting?: unknown }) => why !== undefined;
 const letters = ({ web }: LifeWorld, about: string) => web.outbox.filter(({ raw }) => raw.includes(about));
 const announced = async ({ web }: LifeWorld, kind: string) =>
@@ -120,13 +122,27 @@ describe('an owner is told', { timeout: 60_000 }, () => {
     }
   });
 
+  test('of no wait of a run that a daily has begun, however long it lasts', async () => {
+    let isAway = false;
+    const world = await open({
+      change: (direction, part) => (direction === 'to client' && isAway ? goodbye(part) : part),
+    });
+    const { database } = world.web;
+    const ordered = await world.order(TOLD);
+    isAway = true;
+    await database.query('update transfers set by_itself = true');
+    await database.query("update operations set waiting_since = now() - interval '7 hours'");
+    const worker = await world.work();
+    await mailWhen(world, ordered, waiting);
+    // What it has to say is said by then.
+    await worker[Symbol.asyncDispose]();
+    expect(await announced(world, 'waiting')).toBe(0);
+  });
+
   test('of a wait that lasts six hours, once, and of none that is shorter', { tags: 'proof' }, async () => {
     let isAway = false;
     const world = await open({
-      change: (direction, part) =>
-        direction === 'to client' && isAway
-          ? Buffer.from(part.toString('latin1').replace(/^\* OK /, '* BYE '), 'latin1')
-          : part,
+      change: (direction, part) => (direction === 'to client' && isAway ? goodbye(part) : part),
     });
     const ordered = await world.order(TOLD);
     isAway = true;

@@ -139,7 +139,9 @@ async function beginOperation(
           case 'later':
             if (verdict.waiting !== undefined) {
               const since = await noteWaiting(database, lease, operation, verdict.waiting, services.clock.now());
-              if (since !== null) await services.queue.announce(transferId, 'waiting', { occurrence: String(since) });
+              // Of a run that nobody ordered, its owner hears only what they have to act on.
+              if (since !== null && transfer.byItself !== true)
+                await services.queue.announce(transferId, 'waiting', { occurrence: String(since) });
             }
             log.warn(
               { err: error, transferId, operation, step: step.name, seconds: verdict.seconds },
