@@ -4,6 +4,7 @@ import { createApp } from './app.ts';
 import { closeServer, listen } from './listening.ts';
 import { readPortalFiles } from './portal-files.ts';
 import type { Web } from './services.ts';
+import { earlierTime } from '../store/earlier-time.ts';
 import { eraseEnded } from '../transfers/retention.ts';
 import { limitSockets, openFilesAtMost } from './sockets.ts';
 import { createBoundedServer } from './bounded-server.ts';
@@ -71,7 +72,8 @@ async function purge({
     await consents.purge();
     await tokens.purge();
     await verifiers.purge();
-    while ((await eraseEnded(database, settings.retentionDays, now())) > 0);
+    const at = await earlierTime(database, now);
+    while ((await eraseEnded(database, settings.retentionDays, at)) > 0);
   } catch (error) {
     log.error({ err: error }, 'expired data could not be erased');
   }

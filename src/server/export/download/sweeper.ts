@@ -2,6 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../../log.ts';
 import type { Database } from '../../store/database.ts';
+import { earlierTime } from '../../store/earlier-time.ts';
 import type { ExportStore } from '../storage/export-store.ts';
 
 const SWEEP_EVERY_MS = 10 * 60_000;
@@ -126,7 +127,8 @@ export function startExportSweeper(services: Services): AsyncDisposable {
   const sweep = () => {
     if (isSweeping) return;
     isSweeping = true;
-    round = sweepExports(services, ending.signal)
+    round = earlierTime(services.database, services.now)
+      .then((at) => sweepExports({ ...services, now: () => at }, ending.signal))
       .catch((error: unknown) => services.log.error({ err: error }, 'exports whose days are over could not be deleted'))
       .finally(() => {
         isSweeping = false;
