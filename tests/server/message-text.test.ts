@@ -128,6 +128,9 @@ describe('What a person reads of a message', () => {
     expect(coded('base64', 'utf-8', Buffer.from('Grüße 🍎').toString('base64')).text).toBe('Grüße 🍎');
     expect(coded('quoted-printable', 'iso-8859-1', 'Gr=FC=DFe').text).toBe('Grüße');
     expect(coded('8bit', 'no-such-charset', 'Grüße').text).toBe('Grüße');
+    const texts = ['At the café', 'Grüße', 'Grüße vom café'];
+    for (const encoding of ['utf8', 'latin1'] as const)
+      expect(texts.map((text) => readOctets(Buffer.from(`Subject: x\r\n\r\n${text}`, encoding)).text)).toEqual(texts);
   });
 
   test('reads encoded words that cut a character in two, each with its own padding', async () => {

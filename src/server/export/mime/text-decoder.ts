@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { decoderOf } from './header-fields.ts';
 import type { Sink } from './transfer-decoders.ts';
 
@@ -12,13 +12,16 @@ export function textDecoder(charset: string, output: (text: string) => void): Si
   let isClean = true;
   let decoder: TextDecoder | undefined;
   const declared = charset.trim().toLowerCase();
-  const begin = () => {
+  const begin = (isWhole: boolean) => {
     const start = Buffer.concat(sniffed ?? []);
     sniffed = undefined;
     const isUnlabelled = declared === '' || declared === 'us-ascii' || declared === 'ascii';
     const known = isUnlabelled ? undefined : decoderOf(declared);
     if (!isUnlabelled && known === undefined) isClean = false;
-    const isUnicode = isUtf8(withoutCut(start));
+    const head = withoutCut(start);
+    // A last octet that is the only one of its kind is a letter, and not the beginning of one.
+    const isLetter = isWhole && isUnlabelled && isAscii(head);
+    const isUnicode = isUtf8(start) || (isUtf8(head) && !isLetter);
     decoder = known ?? new TextDecoder(isUnicode ? 'utf-8' : 'windows-1252');
     if (known?.encoding === 'utf-8' && !isUnicode) {
       isClean = false;
@@ -31,10 +34,10 @@ export function textDecoder(charset: string, output: (text: string) => void): Si
       if (sniffed === undefined) return output(decoder?.decode(bytes, { stream: true }) ?? '');
       sniffed.push(Buffer.from(bytes));
       length += bytes.length;
-      if (length >= SNIFFED) begin();
+      if (length >= SNIFFED) begin(false);
     },
     end: () => {
-      if (sniffed !== undefined) begin();
+      if (sniffed !== undefined) begin(true);
       output(decoder?.decode() ?? '');
       return isClean;
     },
