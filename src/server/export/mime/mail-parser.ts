@@ -59,7 +59,8 @@ const [LF, CR, DASH, SPACE, TAB] = [0x0a, 0x0d, 0x2d, 0x20, 0x09];
 
 type Frame =
   | { readonly kind: 'message'; readonly handler: MailHandler }
-  | { readonly kind: 'multipart'; readonly type: string; readonly boundary: Buffer; isSeen: boolean };
+  /** Its boundary as Latin-1, a character for each octet. */
+  | { readonly kind: 'multipart'; readonly type: string; readonly boundary: string; isSeen: boolean };
 
 /**
  * Reads one message (RFC 5322, 2045, 2046) as it arrives, in constant memory: only headers and unfinished lines are held.
@@ -166,7 +167,7 @@ export class MailParser {
       return;
     }
     if (type.startsWith('multipart/')) {
-      const boundary = Buffer.from(content.parameters.get('boundary')?.trimEnd() ?? '', 'utf8');
+      const boundary = Buffer.from(content.parameters.get('boundary')?.trimEnd() ?? '').toString('latin1');
       if (boundary.length > 0 && boundary.length <= BOUNDARY_LENGTH && multiparts.length < MULTIPARTS) {
         this.#frames.push({ kind: 'multipart', type, boundary, isSeen: false });
         this.#state = 'between';
@@ -248,16 +249,16 @@ export class MailParser {
   /** Which multipart a line delimits, searching from the innermost, and whether it closes it. */
   #delimiter(line: Buffer): { readonly index: number; readonly closes: boolean } | undefined {
     if (!startsDashes(line, 0)) return undefined;
-    for (let index = this.#frames.length - 1; index >= 0; index -= 1) {
-      const frame = this.#frames[index];
-      if (frame?.kind !== 'multipart') continue;
-      const end = 2 + frame.boundary.length;
-      if (!line.subarray(2, end).equals(frame.boundary)) continue;
-      const closes = startsDashes(line, end);
-      if (line.subarray(closes ? end + 2 : end).every((octet) => octet === SPACE || octet === TAB))
-        return { index, closes };
-    }
-    return undefined;
+    let end = line.length;
+    while (line[end - 1] === SPACE || line[end - 1] === TAB) end -= 1;
+    if (end - 4 > BOUNDARY_LENGTH) return undefined;
+    const boundary = line.toString('latin1', 2, end);
+    const closed = boundary.endsWith('--') ? boundary.slice(0, -2) : undefined;
+    const index = this.#frames.findLastIndex(
+      (frame) => frame.kind === 'multipart' && (frame.boundary === boundary || frame.boundary === closed),
+    );
+    const frame = this.#frames[index];
+    return frame?.kind === 'multipart' ? { index, closes: frame.boundary !== boundary } : undefined;
   }
 
   #cross({ index, closes }: { readonly index: number; readonly closes: boolean }): void {
