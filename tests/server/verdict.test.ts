@@ -31,6 +31,10 @@ test.each([0, 1000, undefined])(
   },
 );
 
+test.each([429, 403])('a quota of contacts that is used up (%i) is waited for until another day', (status) => {
+  expect(triedFor(new ContactStoreError('unavailable', 'quota', { status }))).toBeGreaterThan(48 * HOUR);
+});
+
 test.each([
   ['that asks for a pause', { pause: 7_200_000 }, { reason: 'busy', until: 7_200_000 }],
   ['that is busy', { status: 503 }, { reason: 'busy', until: 300_000 }],

@@ -15,8 +15,8 @@ import { SENTENCES } from './sentences.ts';
 /** Runs in a row that moved nothing, with pauses of up to five minutes: about two hours. */
 const IDLE_RUNS = 28;
 /**
- * A mail server may be unreachable for a night or a weekend: this many runs, most of them half an hour apart, take three
- * days.
+ * A mail server may be unreachable for a night or a weekend, and a quota of contacts used up until tomorrow: this many runs,
+ * most of them half an hour apart, take three days.
  */
 const AWAY_RUNS = IDLE_RUNS + 144;
 /** Runs in a row that moved nothing because a server says nothing but NO, with pauses: about four minutes. */
@@ -93,11 +93,15 @@ function laterOrNever(error: unknown, idleRuns: number, now: number): Verdict {
 function patienceWith(error: unknown, idleRuns: number): { readonly runs: number; readonly longestPause: number } {
   // A server that asks for a pause will let us continue, however often it asks.
   if (isBusy(error)) return { runs: Infinity, longestPause: LONGEST_BUSY_PAUSE_SECONDS };
-  // Gmail says goodbye to every connection for up to a day when its daily limit is exceeded.
-  const isAway =
-    error instanceof MailError && (error.fault === 'unreachable' || error.fault === 'certificate' || isGoodbye(error));
-  if (isAway && idleRuns >= IDLE_RUNS) return { runs: AWAY_RUNS, longestPause: LONGEST_AWAY_PAUSE_SECONDS };
+  if (isAway(error) && idleRuns >= IDLE_RUNS) return { runs: AWAY_RUNS, longestPause: LONGEST_AWAY_PAUSE_SECONDS };
   return { runs: IDLE_RUNS, longestPause: LONGEST_PAUSE_SECONDS };
+}
+
+/** Gmail says goodbye to every connection for up to a day when its daily limit is exceeded; a quota of contacts is as long. */
+function isAway(error: unknown): boolean {
+  if (error instanceof ContactStoreError) return error.status === 429 || error.status === 403;
+  if (!(error instanceof MailError)) return false;
+  return error.fault === 'unreachable' || error.fault === 'certificate' || isGoodbye(error);
 }
 
 /** A requested pause is kept exactly, unless every run counts: short pauses would soon use up the tries. */
