@@ -62,16 +62,19 @@ describe('contacts to Google', () => {
   });
   afterEach(async () => api[Symbol.asyncDispose]());
 
-  const copy = (contacts: readonly Contact[], token = 'good token') =>
-    copyInto({
-      reader: readerOf(contacts),
-      writer: openContactWriter('google', {
-        settings: readSettings({ SANDBOX: 'on', GOOGLE_CONTACTS_URL: api.url }),
-        credentials: { email: 'jane@gmail.example', accessToken: async () => token },
-        sleep: async (milliseconds) => void pauses.push(milliseconds),
-      }),
-      signal: new AbortController().signal,
-    });
+  const copy = (contacts: readonly Contact[], token = 'good token', fates = new MemoryFates()) =>
+    copyInto(
+      {
+        reader: readerOf(contacts),
+        writer: openContactWriter('google', {
+          settings: readSettings({ SANDBOX: 'on', GOOGLE_CONTACTS_URL: api.url }),
+          credentials: { email: 'jane@gmail.example', accessToken: async () => token },
+          sleep: async (milliseconds) => void pauses.push(milliseconds),
+        }),
+        signal: new AbortController().signal,
+      },
+      fates,
+    );
   const asked = (path: string) => api.requests.filter(({ url }) => url.pathname.includes(path)).length;
 
   test('a contact arrives with all that Google has a place for, and the rest is named', async () => {
@@ -176,6 +179,27 @@ describe('contacts to Google', () => {
     expect(people.photos.size).toBe(1);
     expect(asked('batchCreateContacts')).toBe(1);
   });
+
+  test.each(['in the same run', 'in the next'])(
+    'contacts that Google shows late are looked for again %s',
+    async (when) => {
+      const crowd = Array.from({ length: 3 }, (_, at) => person(`u${at}`, `Person ${at}`, [`p${at}@example.com`]));
+      const fates = new MemoryFates();
+      if (when === 'in the next') {
+        for (const { uid } of crowd) await fates.intend([{ uid, destinationId: '' }]);
+        await copy(crowd);
+      } else api.faults.push(...faultsAt(':batchCreateContacts', 'drop'));
+      const before = asked('/connections');
+      const place = when === 'in the next' ? 1 : 2;
+      api.faults.push(() => (asked('/connections') === before + place ? { status: 200, json: {} } : null));
+      expect(await copy(crowd, undefined, fates)).toMatchObject({
+        written: 3,
+        lost: 0,
+        duplicated: 0,
+      });
+      expect(people.people.size).toBe(3);
+    },
+  );
 
   test('a photo that an interrupted copy left out is added by the next', async () => {
     api.faults.push(...faultsAt('updateContactPhoto', { status: 503 }, 18));

@@ -22,6 +22,8 @@ import type { Sleep } from './web.ts';
 const BATCH_TRIES = 3;
 /** Pause before asking a destination for the outcome of a batch, in milliseconds: some show it only after a moment. */
 const LOOK_AFTER = 2_000;
+/** Pause before what was not found is looked for again: Google may show a contact only after a while. */
+const LOOK_AGAIN_AFTER = 30_000;
 
 /** A batch is written early once its cards have this total length: photos would fill the memory. */
 const BATCH_LENGTH = 16 * 1024 * 1024;
@@ -45,10 +47,13 @@ export type ContactCopy = {
  * @throws {ContactStoreError} if a store refuses or is gone; what was written until then stays
  */
 export async function copyContacts(copy: ContactCopy): Promise<Compared> {
-  const { reader, writer, fates, signal } = copy;
+  const { reader, fates, signal } = copy;
   const survey = await reader.survey(signal);
-  const index = await indexOf(writer, survey.uids, signal);
-  const run = new Run(copy, survey.total, index, survey.uids, await fates.all());
+  const known = await fates.all();
+  const unclear = [...known].filter(([uid, { fate }]) => fate === 'intent' && survey.uids.has(uid));
+  const written = unclear.flatMap(([uid, { destinationId }]) => (destinationId === '' ? [uid] : []));
+  const index = await indexWith(written, copy, survey.uids);
+  const run = new Run(copy, survey.total, index, survey.uids, known);
   for await (const reading of reader.contacts(signal)) {
     signal.throwIfAborted();
     if (reading.kind === 'contact') await run.contact(reading.contact);
@@ -62,6 +67,18 @@ export async function copyContacts(copy: ContactCopy): Promise<Compared> {
   const compared = await compareContacts({ ...copy, expectations: run.expectations, sourceUids: survey.uids });
   run.finish();
   return compared;
+}
+
+/** Listed twice if any of these, which may have been written, is not there at first. */
+async function indexWith(
+  written: readonly string[],
+  { writer, sleep, signal }: ContactCopy,
+  uids: ReadonlySet<string>,
+): Promise<MatchIndex> {
+  const index = await indexOf(writer, uids, signal);
+  if (written.every((uid) => index.ofUid(uid) !== null)) return index;
+  await sleep(LOOK_AGAIN_AFTER, signal);
+  return indexOf(writer, uids, signal);
 }
 
 async function indexOf(writer: ContactWriter, uids: ReadonlySet<string>, signal: AbortSignal): Promise<MatchIndex> {
@@ -256,7 +273,8 @@ class Run {
         if (error.pause !== undefined) throw error;
         // It is unknown which of them arrived: look, so that none is written twice.
         if (error.fault === 'unavailable') await sleep(LOOK_AFTER * attempt, signal);
-        const index = await indexOf(writer, this.#sourceUids, signal);
+        const written = error.fault === 'unavailable' && attempt === 1 ? left.map(({ uid }) => uid) : [];
+        const index = await indexWith(written, this.#copy, this.#sourceUids);
         const missing: Contact[] = [];
         for (const contact of left) {
           const existing = index.ofUid(contact.uid);
