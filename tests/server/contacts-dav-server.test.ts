@@ -384,6 +384,21 @@ describe('a CardDAV server', () => {
     });
   });
 
+  test('that fails at what it can’t read gets a contact in common fields', async () => {
+    serveBook({});
+    const writer = cardDavWriter(
+      new Dav(
+        new Web(new URL(`${api.url}/b/`), { email: 'a@legacy.example', password: 'x' }, { sleep: async () => {} }),
+      ),
+    );
+    const odd = { ...person('ann', 'Ann', []), vcard: vcard('Ann', 'X-ODD:1').replaceAll('&#13;', '\r') };
+    script[`PUT /b/${derivedUid('ann')}.vcf`] = ({ bytes }) => ({
+      status: bytes.includes('X-ODD') ? 500 : 201,
+      text: '',
+    });
+    expect(await writer.write([odd], SIGNAL)).toMatchObject([{ outcome: 'written' }]);
+  });
+
   test('that fails at the card of a group keeps the copy from no end', async () => {
     serveBook({});
     const group = { uid: 'g', name: 'Club', notes: 'ours', members: ['ann'], strangers: 0, vcard: '' };

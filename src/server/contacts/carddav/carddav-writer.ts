@@ -88,13 +88,20 @@ async function put(dav: Dav, book: URL, contact: Contact, signal: AbortSignal): 
 
   const url = addressOf(book, contact.uid);
   let refusal = 0;
+  let failure: ContactStoreError | undefined;
   for (const { card, notes } of attempts) {
-    const status = await dav.create(url, card, signal);
+    const status = await dav.create(url, card, signal).catch((error: unknown) => {
+      if (!(error instanceof ContactStoreError) || !isOfOne(error) || error.pause !== undefined) throw error;
+      // Some servers fail at what they can't read.
+      failure = error;
+      return error.status ?? 0;
+    });
     // 412: an earlier attempt that seemed lost has stored it.
     if ((status >= 200 && status < 300) || status === 412)
       return { outcome: 'written', notes, stays: notes.includes(PHOTO_NOT_TAKEN) ? ['photo'] : [] };
     refusal = status;
   }
+  if (failure !== undefined) throw failure;
   return { outcome: 'skipped', reason: `Your new address book refused this contact (${refusal}).` };
 }
 
