@@ -283,6 +283,22 @@ describe('Back and Forward, in Chromium (needs chromium)', needs('chromium'), ()
     await standsAt('/', TOOL);
   });
 
+  test('Forward leaves a dialog as well, with what was typed there', async () => {
+    await arrive(SUPPORT[0]);
+    await follow('Home')(page);
+    await standsAt('/', TOOL);
+    await follow('Contact support')(page);
+    await standsAt(...SUPPORT);
+    await page.goBack();
+    await fillSignIn(page, SUBSCRIBER);
+    await page.goForward();
+    await standsAt(...SUPPORT);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.goBack();
+    await press('Start')(page);
+    expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('');
+  });
+
   test('Back just after the sign-in leads on as well, and the next one to the page before', async () => {
     await page.clock.install();
     await arrive(SUPPORT[0]);
