@@ -135,10 +135,15 @@ describe('a receipt', () => {
       text.replace('"items":[', '"items":[null,'),
       text.replace('"items":[', '"items":["Letter",'),
       text.replace('"size":', '"size":"1","was":'),
+      text.replace('"items":', '"items":[],"items":'),
+      text.replace('"subject":', '"subject":"Another","subject":'),
+      text.replace('"items":', '"delivered":"all","items":'),
+      text.replace('"subject":', '"from":"eve@mail.example","subject":'),
     ]) {
       expect(forged).not.toBe(text);
       expect(() => checkReceipt(forged, pem)).toThrow(ReceiptError);
     }
+    expect(checkReceipt(JSON.stringify(JSON.parse(text), null, 2), pem).isListChecked).toBe(true);
   });
 
   test('from before its words were signed is still known, and a key of another kind is told', async () => {

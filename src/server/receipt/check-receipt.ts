@@ -86,36 +86,48 @@ const Shown = v.object({
   how_compared: v.optional(v.string()),
   not_moved: v.optional(v.array(v.string())),
 });
+
 /** Strict, because nothing vouches for what is not known. */
+const Line = v.strictObject({
+  kind: v.picklist(['message', 'contact']),
+  folder: v.string(),
+  date: v.string(),
+  subject: v.string(),
+  size: v.nullable(v.number()),
+  sha256: v.string(),
+  fate: v.string(),
+  note: v.string(),
+});
 const JsonReceipt = v.strictObject({
   ...Shown.entries,
+  how_compared: v.string(),
+  not_moved: v.array(v.string()),
   statement: v.string(),
   signature: v.string(),
   key: v.string(),
-  items: v.array(
-    v.strictObject({
-      kind: v.string(),
-      folder: v.string(),
-      date: v.string(),
-      subject: v.string(),
-      size: v.nullable(v.number()),
-      sha256: v.string(),
-      fate: v.string(),
-      note: v.string(),
-    }),
-  ),
+  items: v.array(Line),
 });
 
 function readJson(text: string): Read {
-  const receipt = v.safeParse(JsonReceipt, parseJson(text));
+  const json = parseJson(text);
+  // Of a name that stands twice, readers may show the one that is not checked here.
+  if (withoutBlanks(text) !== withoutBlanks(JSON.stringify(json))) throw changed();
+  const receipt = v.safeParse(JsonReceipt, json);
   if (!receipt.success) throw notOne();
   const { statement, signature, items, how_compared, not_moved, ...facts } = receipt.output;
   const signed = v.safeParse(Shown, parseJson(statement));
   const hasWords = signed.success && signed.output.how_compared !== undefined;
   const shown = hasWords ? { ...facts, how_compared, not_moved } : facts;
-  if (!signed.success || JSON.stringify(signed.output) !== JSON.stringify(v.parse(Shown, shown)))
-    throw new ReceiptError('What is shown was changed: it is not what was signed.');
+  if (!signed.success || JSON.stringify(signed.output) !== JSON.stringify(v.parse(Shown, shown))) throw changed();
   return { statement, signature, lines: items.map(cellsOf) };
+}
+
+function withoutBlanks(text: string): string {
+  return text.replaceAll(/\s+/g, '');
+}
+
+function changed(): ReceiptError {
+  return new ReceiptError('What is shown was changed: it is not what was signed.');
 }
 
 function parseJson(text: string): unknown {
