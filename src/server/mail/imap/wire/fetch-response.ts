@@ -193,7 +193,8 @@ function readOddDate(text: string): Date | undefined {
   const numbers = [year, day, hour, minute, second].map((part) => numberOf(part ?? null));
   const [y = -1, d = -1, h = -1, m = -1, s = -1] = numbers;
   if (index < 0 || index % 3 !== 0 || d < 1 || d > 31 || h > 23 || m > 59 || s > 60) return undefined;
-  if (numbers.some((each) => each < 0) || y > 9999) return undefined;
+  // In a year before 100 there was no mail: Exchange says 0001 where it knows no date.
+  if (numbers.some((each) => each < 0) || y > 9999 || (y < 100 && year?.length !== 2)) return undefined;
   const offset = offsetOf(zone);
   if (offset === undefined) return undefined;
   const full = y < 50 ? y + 2000 : y < 100 ? y + 1900 : y;
