@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
 import { ContactStoreError } from '../../src/server/contacts/contact-store.ts';
 import { MailError, mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
-import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
 import { TokenUnavailable } from '../../src/server/oauth/tokens.ts';
 import { DatabaseUnavailable } from '../../src/server/store/database-faults.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import { verdictOn } from '../../src/server/worker/verdict.ts';
-import { scriptedServer, scriptedSession } from '../support/scripted-imap.ts';
 
 /** How long an operation is tried of which each run ends so, in seconds. */
 function triedFor(error: unknown): number {
@@ -78,19 +76,6 @@ test.each(['lost', 'slow'] as const)(
     expect(triedFor(new MailError(fault, 'ECONNRESET'))).toBeLessThan(3 * HOUR);
   },
 );
-
-test('one that says goodbye each time, as Gmail does for a day beyond its limit, is waited for as long as one out of reach', async () => {
-  const { dial, clock } = scriptedServer((line, { say, hangUp }) => {
-    if (!line.includes('EXAMINE')) return false;
-    say('* BYE Session expired, please login again');
-    hangUp();
-  });
-  await using connection = await scriptedSession({ dial, clock });
-  const goodbye: unknown = await openStreamReader(connection)
-    .open('INBOX')
-    .catch((error: unknown) => error);
-  expect(triedFor(goodbye)).toBe(triedFor(new MailError('unreachable', 'ECONNREFUSED')));
-});
 
 test('a mail server without safe TLS is retried for as long as an unreachable one, and then reported as such', () => {
   const unsafe = new MailError('certificate', 'CERT_HAS_EXPIRED');

@@ -5,7 +5,7 @@ import { isDiskFull } from '../export/staging/disk-room.ts';
 import { ProviderLimit } from '../mail/copy/budget.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
 import { RefusedForNow } from '../mail/copy/troubles.ts';
-import { isBareRefusal, isGoodbye, isNotConnected, MailError } from '../mail/imap/mail-error.ts';
+import { isBareRefusal, isNotConnected, MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';
 import { LeaseLost } from '../transfers/lease.ts';
@@ -97,11 +97,10 @@ function patienceWith(error: unknown, idleRuns: number): { readonly runs: number
   return { runs: IDLE_RUNS, longestPause: LONGEST_PAUSE_SECONDS };
 }
 
-/** Gmail says goodbye to every connection for up to a day when its daily limit is exceeded; a quota of contacts is as long. */
 function isAway(error: unknown): boolean {
+  // A quota of contacts that is used up comes back tomorrow.
   if (error instanceof ContactStoreError) return error.status === 429 || error.status === 403;
-  if (!(error instanceof MailError)) return false;
-  return error.fault === 'unreachable' || error.fault === 'certificate' || isGoodbye(error);
+  return error instanceof MailError && (error.fault === 'unreachable' || error.fault === 'certificate');
 }
 
 /** A requested pause is kept exactly, unless every run counts: short pauses would soon use up the tries. */
