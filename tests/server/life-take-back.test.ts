@@ -364,16 +364,21 @@ describe('taking back', { timeout: 60_000 }, () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
     const { database } = world.web;
     const before = await everything(world);
+    let isStopped = false;
+    const leased = async () => (await database.query('select leased_until::text from transfers'))[0]?.['leased_until'];
     await using _worker = await world.work({
       onStep: async (step) => {
-        if (step !== 'outcome committed') return;
-        await database.query(
-          'update transfers set stop_asked = now() where id = (select id from transfers order by created limit 1)',
-        );
+        if (step !== 'outcome committed' || isStopped) return;
+        isStopped = true;
+        await database.query('update transfers set stop_asked = now()');
+        // The worker hears of it when it next confirms its lease.
+        const until = await leased();
+        await expect.poll(leased).not.toBe(until);
       },
     });
     const ordered = await world.order();
     const mail = await whenEnded(world, ordered);
+    expect(mail).toMatchObject({ ended: 'cancelled' });
     await takenBack(world, ordered);
     expect(await everything(world)).toEqual(before);
     expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: mail.done });
