@@ -86,7 +86,7 @@ describe('contacts to Microsoft', () => {
     expect(copied).toMatchObject({ written: 1, skipped: [] });
     expect(copied.notes).toEqual([
       { contact: 'Jane Doe', note: 'Now in the notes there: email addresses, websites, phone numbers, addresses.' },
-      { contact: 'Jane Doe', note: 'The labels of email addresses and websites have no place there.' },
+      { contact: 'Jane Doe', note: 'The labels of addresses and websites have no place there.' },
     ]);
     const [stored] = [...graph.contacts.values()];
     expect(stored).toMatchObject({
@@ -122,6 +122,13 @@ describe('contacts to Microsoft', () => {
       'Address (home): PO 7, 1 Main St, Second CA 94066, USA',
     ]);
     expect(graph.photos.get(stored?.id ?? '')).toEqual({ bytes: Buffer.from([1, 2, 3]), type: 'image/png' });
+  });
+
+  test('the label of an address, which has no place there, is told', async () => {
+    const { notes } = await copy([
+      contact({ uid: 'sea', addresses: [{ label: 'Ferienhaus', value: address('Sea') }] }),
+    ]);
+    expect(notes).toEqual([{ contact: '', note: 'The labels of addresses and websites have no place there.' }]);
   });
 
   test('a birthday without a year goes to the notes', async () => {

@@ -163,10 +163,10 @@ function notesOfGroup({ notes, members, strangers }: ContactGroup): string[] {
 
 const PLAIN_LABELS: ReadonlySet<string> = new Set(['', 'home', 'work', 'other']);
 
-/** Graph has no labels for email addresses and websites. Only labels that the owner chose are reported as missing. */
-function labelNotes({ emails, websites }: Contact): string[] {
-  const isMissed = [...emails, ...websites].some(({ label }) => !PLAIN_LABELS.has(label));
-  return isMissed ? ['The labels of email addresses and websites have no place there.'] : [];
+/** Graph has no labels for addresses of all kinds. Only those that the owner chose are reported as missing. */
+function labelNotes({ emails, addresses, websites }: Contact): string[] {
+  const isMissed = [...emails, ...addresses, ...websites].some(({ label }) => !PLAIN_LABELS.has(label));
+  return isMissed ? ['The labels of addresses and websites have no place there.'] : [];
 }
 
 async function* contacts(web: Web, signal: AbortSignal): AsyncIterable<ExistingContact> {
