@@ -133,6 +133,12 @@ describe('a vCard', () => {
     expect(writeVcard(read(source), '3.0')).toBe(source);
   });
 
+  test('of 3.0 whose photo is broken as in 2.1 is written with folds that all programs read', () => {
+    const photo = 'PHOTO;ENCODING=b;TYPE=PNG:iVBORw0KGgoAAAAN\r\nSUhEUgAAAAEAAAAB';
+    const text = card('3.0', 'UID:1', 'FN:Jane', 'N:Doe;Jane;;;', photo);
+    expect(writeVcard(read(text), '3.0')).toContain(':iVBORw0KGgoAAAANSUhEUgAAAAEA');
+  });
+
   test('of 3.0 becomes 4.0 with every line it had', () => {
     const source = card(
       '3.0',

@@ -152,7 +152,9 @@ function joined({ soft }: Head, lines: readonly string[]): Unfolded {
     ? lines.join('\n').replaceAll(/=\n[ \t]?|\n[ \t]/g, '')
     : lines.map((part, at) => (at > 0 && /^[ \t]/.test(part) ? part.slice(1) : part)).join('');
   const clean = line.replaceAll(CONTROLS, '');
-  return { line: clean, text: clean === line ? lines.join('\r\n') : '' };
+  // Base64 of vCard 2.1 may be broken without the blank that a fold needs.
+  const isWhole = clean === line && lines.every((part, at) => at === 0 || /^[ \t]/.test(part));
+  return { line: clean, text: isWhole ? lines.join('\r\n') : '' };
 }
 
 /** Folded lines begin with a blank; vCard 2.1 also breaks quoted-printable after `=`, and base64 without any mark. */
