@@ -573,6 +573,11 @@ describe('the fates of contacts', () => {
     const names = [`${'a'.repeat(199)}😀`, 'half \uD83D', 'nul \0'];
     await fates.settle(names.map((name, at) => ({ uid: `${at}`, fate: 'copied', name, remarks: [] })));
     expect((await fates.all()).size).toBe(3);
+    await fates.forget(['1']);
+    expect([...(await fates.all()).keys()]).toEqual(['0', '2']);
+    await expect(openContactFates(database, { transferId: id, epoch: 0 }).forget(['0'])).rejects.toMatchObject({
+      name: 'LeaseLost',
+    });
   });
 
   test('keep one counterpart for a contact that was about to be completed', async () => {

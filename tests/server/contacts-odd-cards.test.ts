@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Contact } from '../../src/contract/contact.ts';
 import { readSettings } from '../../src/contract/settings.ts';
-import type { Reading } from '../../src/server/contacts/contact-store.ts';
+import type { ContactWriter, Reading } from '../../src/server/contacts/contact-store.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { Web } from '../../src/server/contacts/web.ts';
 import { readCard, readCards } from '../../src/server/contacts/vcard/read-vcard.ts';
@@ -11,6 +11,7 @@ import { contactFiles } from '../../src/server/export/archive/contact-files.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { fenced } from '../../src/server/export/staging/fenced.ts';
 import { openStagedContacts } from '../../src/server/export/staging/staged-contacts.ts';
+import { copyInto, MemoryFates } from '../support/contacts-copy.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { startApi, type ApiAnswer, type ScriptedApi } from '../support/scripted-api.ts';
 
@@ -333,6 +334,23 @@ describe('an odd address book', () => {
       const { contacts } = await readAll();
       expect(contacts.find(({ phones }) => phones.length === 0)?.uid).toBe('1');
     }
+  });
+
+  test('whose card could not be read at first is told of it no longer once it can be', async () => {
+    const writer: ContactWriter = {
+      batchSize: 9,
+      notesOn: () => [],
+      async *existing() {},
+      write: async (contacts) => contacts.map(() => ({ outcome: 'written', notes: [], stays: [] })),
+      fill: async () => ({ outcome: 'gone' }),
+      group: async () => [],
+    };
+    const fates = new MemoryFates();
+    const copy = () => copyInto({ reader: open(), writer, signal: SIGNAL }, fates);
+    put('/b/1.vcf', 'BEGIN:VCARD\r\nFN:Jane');
+    expect(await copy()).toMatchObject({ total: 1, skipped: [{ reason: 'The end of this contact card is missing.' }] });
+    put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane'));
+    expect(await copy()).toMatchObject({ total: 1, written: 1, skipped: [] });
   });
 
   test('has UIDs that a database can hold', async () => {

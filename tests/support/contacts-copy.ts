@@ -17,6 +17,9 @@ export class MemoryFates implements ContactFates {
     for (const { uid, fate, name, remarks, destinationId = '', stays = [] } of settled)
       this.kept.set(uid, { fate, destinationId, stays, name, remarks });
   };
+  readonly forget: ContactFates['forget'] = async (ids) => {
+    for (const id of ids) this.kept.delete(id);
+  };
   readonly remark: ContactFates['remark'] = async (remarks) => {
     for (const { uid, remark } of remarks) {
       const kept = this.kept.get(uid);

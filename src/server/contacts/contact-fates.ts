@@ -32,6 +32,8 @@ export type ContactFates = {
   all(): Promise<ReadonlyMap<string, Fate>>;
   intend(contacts: readonly { readonly uid: string; readonly destinationId: string }[]): Promise<void>;
   settle(settled: readonly Settled[]): Promise<void>;
+  /** Removes readings that failed and have succeeded since. */
+  forget(ids: readonly string[]): Promise<void>;
   /** Adds a remark to contacts that are settled. Can be repeated. */
   remark(remarks: readonly { readonly uid: string; readonly remark: string }[]): Promise<void>;
 };

@@ -18,7 +18,8 @@ export type ContactGroup = {
 };
 
 export type Reading =
-  | { readonly kind: 'contact'; readonly contact: Contact }
+  /** `id`: that of the reading it was while it could not be read, in this run or before. */
+  | { readonly kind: 'contact'; readonly contact: Contact; readonly id?: string }
   /** `id` is stable across runs; `raw` is the text that could not be read. */
   | { readonly kind: 'skipped'; readonly skipped: Skipped; readonly id: string; readonly raw?: string }
   /** Follows the contacts, each of which names its groups itself. */

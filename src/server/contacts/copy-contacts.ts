@@ -56,7 +56,7 @@ export async function copyContacts(copy: ContactCopy): Promise<Compared> {
   const run = new Run(copy, survey.total, index, survey.uids, known);
   for await (const reading of reader.contacts(signal)) {
     signal.throwIfAborted();
-    if (reading.kind === 'contact') await run.contact(reading.contact);
+    if (reading.kind === 'contact') await run.contact(reading.contact, reading.id);
     else if (reading.kind === 'skipped') {
       const { id, skipped } = reading;
       await run.settle([{ uid: id, fate: 'refused', name: skipped.subject ?? '', remarks: [skipped.reason] }]);
@@ -106,6 +106,8 @@ class Run {
   /** By UID; `null`: by an earlier run. */
   readonly #settled = new Map<string, Settled | null>();
   readonly expectations = new Expectations();
+  /** Under which contacts were settled while they could not be read, by UID. */
+  readonly #unreadable = new Map<string, string>();
   #batch: Contact[] = [];
   /** Failures while the destination accepted others. */
   readonly #failing: Failing[] = [];
@@ -130,11 +132,13 @@ class Run {
     this.#tell();
   }
 
-  async contact(contact: Contact): Promise<void> {
+  async contact(contact: Contact, id = ''): Promise<void> {
     const { uid } = contact;
+    if (this.#settled.has(id)) this.#unreadable.set(uid, id);
     const known = this.#known.get(uid);
     if (known !== undefined && known.fate !== 'intent') {
       this.expectations.add(contact, known);
+      await this.#readAfterAll([uid]);
       return;
     }
     if (this.#settled.has(uid) || this.#batch.some((one) => one.uid === uid)) {
@@ -188,7 +192,15 @@ class Run {
     const fresh = settled.filter(({ uid }) => !this.#settled.has(uid));
     await this.#copy.fates.settle(fresh);
     for (const one of fresh) this.#settled.set(one.uid, one);
+    await this.#readAfterAll(fresh.map(({ uid }) => uid));
     this.#tell();
+  }
+
+  async #readAfterAll(uids: readonly string[]): Promise<void> {
+    const ids = uids.flatMap((uid) => this.#unreadable.get(uid) ?? []).filter((id) => this.#settled.has(id));
+    if (ids.length === 0) return;
+    await this.#copy.fates.forget(ids);
+    for (const id of ids) this.#settled.delete(id);
   }
 
   /** The source may have changed since the survey; `total` is then adjusted to what was read. */

@@ -69,6 +69,14 @@ export function openContactFates(sql: Sql, { transferId, epoch }: Lease): Contac
           stays,
         })),
       ),
+    forget: async (ids) => {
+      const rows = await sql.query(
+        `delete from contact_fates where transfer_id = $1 and uid in (select jsonb_array_elements_text($3::jsonb))
+           and exists (select 1 from transfers where id = $1 and epoch = $2) returning 1`,
+        [transferId, epoch, JSON.stringify(ids)],
+      );
+      if (rows.length === 0) throw new LeaseLost(transferId);
+    },
     remark: async (remarks) => {
       if (remarks.length === 0) return;
       const rows = await sql.query(

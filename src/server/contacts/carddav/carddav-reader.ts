@@ -135,7 +135,7 @@ class Pass {
   }
 
   *#skipped(url: URL, place: string, raw: string, fault: CardFault): Iterable<Reading> {
-    const id = derivedUid('unreadable', place);
+    const id = unreadableId(place);
     if (this.#seen.has(id)) return;
     this.#seen.add(id);
     this.count += 1;
@@ -150,7 +150,8 @@ class Pass {
     this.#seen.add(uid);
     this.count += 1;
     const groups = [...new Set([...contact.groups, ...(this.#joined.get(uid) ?? [])])];
-    yield { kind: 'contact', contact: await this.#withPhoto({ ...contact, uid, groups }) };
+    const id = unreadableId(place);
+    yield { kind: 'contact', contact: await this.#withPhoto({ ...contact, uid, groups }), id };
   }
 
   /** A linked photo is downloaded, as files at the legacy service disappear with it. */
@@ -161,6 +162,10 @@ class Pass {
     const more = contact.more.filter(({ label, value }) => label !== 'photo' || value !== link);
     return { ...contact, photo: { mediaType: photo.mediaType, bytes: Uint8Array.from(photo.bytes) }, more };
   }
+}
+
+function unreadableId(place: string): string {
+  return derivedUid('unreadable', place);
 }
 
 /** Some servers return a different etag and modification time for every card with each listing. */
