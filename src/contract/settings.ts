@@ -76,6 +76,8 @@ export type Settings = {
   readonly sms?: { readonly url: string; readonly token?: string };
   readonly transfersAtOnce: number;
   readonly connectionsPerAccount?: number;
+  /** Whether to ask mail servers for COMPRESS=DEFLATE (RFC 4978) when mail is moved. */
+  readonly compressMail: boolean;
   readonly exportDays: number;
   readonly retentionDays: number;
   /** Whether mail may be sent to the SMTP server without TLS. */
@@ -225,6 +227,7 @@ function settle(set: Values): Settings {
     formerSecretKeys: set.FORMER_SECRET_KEYS ?? [],
     trustedMailHosts: set.TRUSTED_MAIL_HOSTS ?? [],
     transfersAtOnce: set.TRANSFERS_AT_ONCE ?? 4,
+    compressMail: set.COMPRESS_MAIL ?? false,
     exportDays: set.EXPORT_DAYS ?? EXPORT_DAYS,
     retentionDays: set.RETENTION_DAYS ?? RETENTION_DAYS,
     smtpInClear:

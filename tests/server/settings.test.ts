@@ -52,6 +52,7 @@ test('without any settings, each has the default that was decided', () => {
     formerSecretKeys: [],
     trustedMailHosts: [],
     transfersAtOnce: 4,
+    compressMail: false,
     exportDays: 7,
     retentionDays: 30,
     smtpInClear: false,

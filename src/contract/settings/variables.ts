@@ -120,6 +120,8 @@ export const VARIABLES = {
   SMS_TOKEN: secret('SMS_TOKEN'),
   TRANSFERS_AT_ONCE: number(1, 100, 'TRANSFERS_AT_ONCE=4'),
   CONNECTIONS_PER_ACCOUNT: number(1, 32, 'CONNECTIONS_PER_ACCOUNT=4'),
+  /** Whether octets to and from mail servers are compressed where these offer it. */
+  COMPRESS_MAIL: flag('COMPRESS_MAIL=on'),
   EXPORT_DAYS: number(1, 365, 'EXPORT_DAYS=7'),
   /** How long a transfer, and everything known about it, is kept after its end. */
   RETENTION_DAYS: number(1, 3650, 'RETENTION_DAYS=30'),

@@ -102,6 +102,7 @@ function sideOf(role: Role, account: MailAccount, run: SideRun, services: Runner
         times,
         hold,
         mayWrite: lease.mayWrite,
+        compress: settings.compressMail,
         ...(evenStopped ? {} : { signal }),
       }),
     );
