@@ -152,11 +152,18 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
     },
     ...(history === undefined ? {} : { history }),
   });
-  // Of a view that stays, nothing fades.
-  router.startViewTransition = (update) => {
+  let fading = 0;
+  // Of a view that stays, nothing fades, unless it comes back from a page that is not shown yet: pages change in turn.
+  router.startViewTransition = async (update) => {
     const [shown, next] = [router.state.resolvedLocation, router.latestLocation];
     const stays = shown?.pathname === next.pathname && isSameView(next.search, shown.searchStr);
-    return stays ? update() : fade(update);
+    if (stays && fading === 0) return update();
+    fading += 1;
+    try {
+      await fade(update);
+    } finally {
+      fading -= 1;
+    }
   };
   let holdBack: (() => void) | null = null;
   actor.subscribe((snapshot) => {
