@@ -36,12 +36,14 @@ export async function settleAbsent(
   const listed = await listedAmong({ reader: checker, path }, uids);
   // Listings lie.
   if (uids.some((uid) => !listed.has(uid))) for (const uid of await checker.search(path)) listed.add(uid);
+  let newest = 0;
+  for (const uid of listed) newest = Math.max(newest, uid);
   const open = new Map(
     here.flatMap(({ message, check }) => (listed.has(message.destinationUid) ? [] : [[message, check]])),
   );
   if (open.size === 0) return;
   if (opened !== null) await settleTwins(path, opened, open, checker, run);
-  const mayBeLate = opened !== null && refusedForNow(run.copy.refusalWaits) !== null;
+  const mayWait = opened !== null && refusedForNow(run.copy.refusalWaits) !== null;
   for (const [mailbox, left] of Map.groupBy(open, ([, check]) => check.mailbox)) {
     const source = await openSource(await session.reader(), mailbox);
     const moved = await findMoved(
@@ -57,7 +59,8 @@ export async function settleAbsent(
     const assigned = opened === null ? Infinity : (opened.uidNext ?? 0);
     const rows = left.flatMap(([message, { uidValidity }]): NewRow | [] => {
       if (moved.has(message.uid)) return rowOf(message, mailbox.id, uidValidity, 'taken');
-      if (mayBeLate) {
+      // What came after it is shown, so this was taken away.
+      if (mayWait && message.destinationUid > newest) {
         late.add(message);
         return [];
       }
