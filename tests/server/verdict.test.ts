@@ -62,6 +62,15 @@ test('an Exchange mailbox that nobody may read by IMAP is waited for some hours,
   expect(verdictOn(error, 28, true, 0)).toMatchObject({ kind: 'attention', reason: 'refused' });
 });
 
+test('one that says goodbye each time, as Gmail does for a day beyond its limit, is waited for longer than that', () => {
+  const cause = { responseStatus: 'BYE', responseText: 'Session expired, please login again' };
+  const error = new MailError('lost', 'The mail server said goodbye.', { cause });
+  expect(triedFor(error)).toBeGreaterThan(28 * HOUR);
+  expect(triedFor(error)).toBeLessThan(36 * HOUR);
+  const hungUp = new MailError('lost', 'The mail server hung up.');
+  expect(triedFor(hungUp)).toBeLessThan(4 * HOUR);
+});
+
 test('a mail server that is out of reach is waited for over a weekend, after two hours by half hours', () => {
   const away = new MailError('unreachable', 'ECONNREFUSED');
   expect(triedFor(away)).toBeGreaterThan(72 * HOUR);

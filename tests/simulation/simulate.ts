@@ -4,7 +4,7 @@ import type { Scenario } from './scenario.ts';
 import { work, type Mutation, type Work } from './worker.ts';
 import { openWorld, type World } from './world.ts';
 
-const MOST_EVENTS = 300_000;
+const MOST_EVENTS = 3_000_000;
 /** A freeze in which another worker may take over, and how long it takes at most to take something back, in milliseconds. */
 const [LONG_FREEZE, TAKE_BACK] = [20_000, 20_000];
 
