@@ -301,6 +301,8 @@ function countSkipped(
       if (!isTrue) wrong.push(`${subjectOf(message.octets)} was skipped as "${row.reason}", but nobody refused it`);
       else if (row.reason === 'too large' && !tooLarge && !wasToldTooLarge(destination, message.digest))
         wrong.push(`${subjectOf(message.octets)} was skipped as too large, but it is not`);
+      else if (row.reason === 'not accepted' && !refused.has(message.digest))
+        wrong.push(`${subjectOf(message.octets)} was skipped as not accepted, but nobody refused it`);
     }
   }
 }

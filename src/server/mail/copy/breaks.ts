@@ -90,12 +90,14 @@ export async function* fetchReadable(place: Place, uids: readonly number[], run:
  * Passes on messages that were asked for, and notes where the connection breaks off: at the one that was coming, or at
  * the first that has not come; servers answer by rising UIDs. Within a message it counts when it is at the same octet as
  * before, or often: a line may break anywhere.
+ * @param onBroken called when it breaks off within a message, which whoever reads its octets hears of, and we do not
  */
 export async function* notingBreaks(
   messages: AsyncIterable<Fetched>,
   uids: readonly number[],
   place: Pick<Place, 'name' | 'path'>,
   run: Faults,
+  onBroken: () => void = () => {},
 ): AsyncIterable<Fetched> {
   const waiting = new Set(uids.toSorted((a, b) => a - b));
   const note = (uid: number) => noteBreak(messageName(place, uid), place.path, run);
@@ -119,6 +121,7 @@ export async function* notingBreaks(
         whole: () => run.forgetFaults(messageName(place, uid)),
         broken: (error) => {
           isWithin = true;
+          onBroken();
           if (isBreak(error)) noteWithin(uid, size);
         },
       });

@@ -353,8 +353,11 @@ async function* newMessages(
   const { mailbox, run, session } = sending;
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   const wanted = new Map(group.messages.map((message) => [message.uid, message]));
+  const onBroken = () => {
+    came.hasSourceFailed = true;
+  };
   try {
-    for await (const message of notingBreaks(fetched, [...wanted.keys()], place, run)) {
+    for await (const message of notingBreaks(fetched, [...wanted.keys()], place, run, onBroken)) {
       const planned = wanted.get(message.uid);
       if (planned === undefined) continue;
       wanted.delete(message.uid);
@@ -373,7 +376,7 @@ async function* newMessages(
       if (!hasBegun()) for await (const _chunk of octets);
     }
   } catch (error) {
-    came.hasSourceFailed = true;
+    onBroken();
     if (wanted.size === 0 || !isBreak(error)) throw error;
     const broken = new MailError('lost', 'The connection broke off at a message.', { cause: error });
     broken.account = 'source';
