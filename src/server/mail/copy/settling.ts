@@ -1,4 +1,4 @@
-import { MailError } from '../imap/mail-error.ts';
+import { isBreak, MailError } from '../imap/mail-error.ts';
 import type { Appended, Fetched, RefusalReason, Selected } from '../imap/streams.ts';
 import { reopen, unlessUnreadable } from './both-mailboxes.ts';
 import { commitOutcome } from './committing.ts';
@@ -147,11 +147,11 @@ export async function settleGroup(
         if (way.together && group.messages.length > 1 && isFull(outcome.error)) gatherTogether(one, planned, gathered);
         else gathered.error ??= outcome.error;
         // It may have failed after it had stored it.
-        if (isInTrouble(outcome.error)) noteUnknown(planned, gathered);
+        if (isInTrouble(outcome.error)) noteUnknown(planned, outcome.error, gathered);
         break;
       case 'unknown':
         gathered.error ??= outcome.error;
-        noteUnknown(planned, gathered);
+        noteUnknown(planned, outcome.error, gathered);
         break;
     }
   }
@@ -164,9 +164,9 @@ export async function settleGroup(
   return { ...came, unseen };
 }
 
-function noteUnknown(planned: Planned, gathered: Gathered): void {
+function noteUnknown(planned: Planned, error: Error, gathered: Gathered): void {
   gathered.isKnown = false;
-  gathered.broken.push(planned);
+  if (isBreak(error)) gathered.broken.push(planned);
 }
 
 /** The mailbox may get another UIDVALIDITY while it is selected: the ledger is asked once for each further one. */
