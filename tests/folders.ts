@@ -92,6 +92,7 @@ export const FOLDERS: readonly Folder[] = [
       'tests/server/web-mail-faults.test.ts',
       'tests/simulation/promises.test.ts',
       'tests/simulation/scenarios.test.ts',
+      'tests/simulation/simulation.test.ts',
       'tests/simulation/ways.test.ts',
     ],
   },
