@@ -19,8 +19,8 @@ const IDLE_RUNS = 28;
  * most of them half an hour apart, take three days.
  */
 const AWAY_RUNS = IDLE_RUNS + 144;
-/** Gmail says goodbye to every connection for up to a day when its daily limit is exceeded: 30 hours. */
-const SENT_AWAY_RUNS = IDLE_RUNS + 56;
+/** Gmail says goodbye to every connection for up to a day when its daily limit is exceeded: 30 hours, an hour apart. */
+const SENT_AWAY_RUNS = IDLE_RUNS + 28;
 /** Runs in a row that moved nothing because a server says nothing but NO, with pauses: about four minutes. */
 const REFUSED_RUNS = 8;
 /** How often to try a sign-in that has worked before, as it may be refused for a moment. */
@@ -97,7 +97,7 @@ function patienceWith(error: unknown, idleRuns: number): { readonly runs: number
   if (isBusy(error)) return { runs: Infinity, longestPause: LONGEST_BUSY_PAUSE_SECONDS };
   if (isAway(error) && idleRuns >= IDLE_RUNS) return { runs: AWAY_RUNS, longestPause: LONGEST_AWAY_PAUSE_SECONDS };
   if (error instanceof MailError && isGoodbye(error) && idleRuns >= IDLE_RUNS)
-    return { runs: SENT_AWAY_RUNS, longestPause: LONGEST_AWAY_PAUSE_SECONDS };
+    return { runs: SENT_AWAY_RUNS, longestPause: LONGEST_BUSY_PAUSE_SECONDS };
   return { runs: IDLE_RUNS, longestPause: LONGEST_PAUSE_SECONDS };
 }
 
