@@ -3,7 +3,6 @@ import type { Database } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import { consentBrowserOf, moveConsents } from '../oauth/consent.ts';
 import { copyBrowser } from '../transfers/owners.ts';
-import { newBrowserKey } from './browser.ts';
 
 /** How long a sign-in lasts: longer than anybody takes from signing in to submitting. */
 export const SESSION_MS = 24 * 3_600_000;
@@ -20,12 +19,12 @@ export type SignIn = { readonly began: number; readonly used: number };
 /** The sessions of mailbox owners who have signed in. */
 export type Sessions = {
   /**
-   * Starts a session, and ends the browser's earlier ones. The browser gets a new key for its cookie, so that nobody who
-   * knows the former one shares the session (session fixation); it keeps what the former one owns.
-   * @param browser the key in the browser's cookie.
-   * @returns an opaque token of 256 random bits, valid for a day, of which only the digest is stored; the browser's new key
+   * Starts a session, and ends the browser's earlier ones.
+   * @param browser a new key for the browser's cookie, so that nobody who knows the former one shares the session (session
+   * fixation); it owns what the former one does
+   * @returns an opaque token of 256 random bits, valid for a day; only its digest is stored
    */
-  begin(mailbox: string, browser?: string): Promise<{ readonly token: string; readonly browser: string }>;
+  begin(mailbox: string, browser: string, former?: string): Promise<string>;
   isValid(token: string): Promise<boolean>;
   /** Whether the token was issued for a sign-in to this mailbox. */
   isOf(token: string, mailbox: string): Promise<boolean>;
@@ -83,9 +82,8 @@ export function openSessions({
   }
 
   return {
-    begin: async (mailbox, former) => {
+    begin: async (mailbox, browser, former) => {
       const token = randomBytes(32).toString('hex');
-      const browser = newBrowserKey();
       await database.transaction(async (sql) => {
         if (former !== undefined) {
           await sql.query('delete from sessions where browser = $1', [browserOf(former)]);
@@ -103,7 +101,7 @@ export function openSessions({
           ],
         );
       });
-      return { token, browser };
+      return token;
     },
     isValid: (token) => isThere('token = $2', vault.digest('session', token)),
     isOf: (token, mailbox) =>

@@ -5,6 +5,7 @@ import { ProviderLimit } from './budget.ts';
 import { leaveBehind } from './committing.ts';
 import { digesting, END_OF_HEADER } from './digest.ts';
 import { openFetches, type Fetches } from './fetches.ts';
+import { openIntents } from './intents.ts';
 import { Stopped } from './lanes.ts';
 import type { Group, Planned } from './ledger.ts';
 import { HEADERS_LOOKED_AT, sentDateOf } from './message-text.ts';
@@ -26,9 +27,6 @@ import {
 } from './settling.ts';
 import { MESSAGES, messagesOf } from './troubles.ts';
 
-/** Intents of so many groups are committed together, when so many of those before are left. */
-const GROUPS_AHEAD = 8;
-const GROUPS_LEFT = 2;
 /** Groups, or single messages, whose outcome is awaited while the next ones are sent. */
 const GROUPS_UNDER_WAY = 3;
 const LINE_END = Buffer.from('\r\n');
@@ -196,46 +194,6 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
     unended: left.unended.filter(isLeft),
     redated: left.redated.filter(isLeft),
     unseen: left.unseen,
-  };
-}
-
-/** The intents of groups, committed some at a time before their octets go. */
-type Intents = {
-  /** The group at this place, the next one each time; its intent is committed. */
-  take(index: number): Promise<Group>;
-  /** To be called after each {@link Intents.take}: begins to commit the next ones when few are left. */
-  openAhead(index: number): void;
-  /** Resolves when none is being committed any more. */
-  ended(): Promise<unknown>;
-};
-
-function openIntents(groups: readonly (readonly Planned[])[], { mailbox, selected, run }: Sending): Intents {
-  const { ledger, onStep } = run.copy;
-  const facts = { mailboxId: mailbox.id, uidValidity: selected.uidValidity, uidNext: selected.uidNext ?? 1 };
-  const opened: Group[] = [];
-  const open = async (from: number) => {
-    const part = groups.slice(from, from + GROUPS_AHEAD);
-    if (part.length === 0) return;
-    opened.push(...(await ledger.open(part.map((messages) => ({ ...facts, messages })))));
-    await onStep('intent committed', mailbox.sourcePath);
-  };
-  let opening: Promise<void> = Promise.resolve();
-  const openFrom = (from: number) => {
-    opening = open(from);
-    opening.catch(() => {});
-  };
-  openFrom(0);
-  return {
-    take: async (index) => {
-      if (index % GROUPS_AHEAD === 0) await opening;
-      const group = opened.shift();
-      if (group === undefined) throw new Error('The ledger did not open a group.');
-      return group;
-    },
-    openAhead: (index) => {
-      if (index % GROUPS_AHEAD === GROUPS_AHEAD - GROUPS_LEFT) openFrom(index + GROUPS_LEFT);
-    },
-    ended: () => Promise.allSettled([opening]),
   };
 }
 

@@ -1,5 +1,6 @@
 import { validate } from '../../../contract/calls/validate.ts';
 import { isAtDomain } from '../../../contract/email-address.ts';
+import { newBrowserKey } from '../browser.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
@@ -23,8 +24,9 @@ export const answerValidate = route(
     await proofs.proveOwner({ ...claim, ...(imap === undefined ? {} : { imap }) }, visit);
     // A sign-in elsewhere gives no access here: a server that the visitor named may accept anybody under any address.
     if (provider !== 'sanbruno') return { ok: true };
-    const { token, browser } = await sessions.begin(email, visit.browser.key);
+    const browser = newBrowserKey();
     await signInLimits.recordBrowser(email, browser);
+    const token = await sessions.begin(email, browser, visit.browser.key);
     visit.browser.change(browser);
     return { ok: true, token };
   },
