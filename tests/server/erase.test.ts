@@ -163,15 +163,21 @@ test('the tokens of a transfer under way, which are of an address elsewhere, are
   expect(google.revocations.map((each) => each.get('token_type_hint'))).toEqual(['refresh_token']);
 });
 
+/** A PostgreSQL in which something is known of Ann, and a folder of the test's own. */
+async function openFilled() {
+  const folder = await mkdtemp(join(tmpdir(), 'erase-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const url = await createEmptyDatabase();
+  const key = randomBytes(32);
+  await fill({ url }, key);
+  return { folder, url, key };
+}
+
 test(
   'a subscriber whose files are kept elsewhere is not erased, until EXPORTS_URL says where',
   { ...needs('postgresql'), timeout: 60_000 },
   async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'erase-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const url = await createEmptyDatabase();
-    const key = randomBytes(32);
-    await fill({ url }, key);
+    const { folder, url, key } = await openFilled();
     await using database = await openDatabase({ url });
     const name = 'a'.repeat(32);
     await database.query(
@@ -202,11 +208,7 @@ test(
   'a subscriber whose files can not be removed is told of in a sentence, and erased once they can',
   { ...needs('postgresql'), timeout: 60_000 },
   async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'erase-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const url = await createEmptyDatabase();
-    const key = randomBytes(32);
-    await fill({ url }, key);
+    const { folder, url, key } = await openFilled();
     await using database = await openDatabase({ url });
     await database.query(
       `insert into exports (transfer_id, name) select id, repeat('a', 32) from transfers where source_email = $1`,

@@ -1,10 +1,9 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { WorkerServices } from '../../src/server/worker/worker.ts';
-import { DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
+import { DOVECOT_PASSWORD } from '../support/dovecot.ts';
+import { openFilledServers } from '../support/filled-servers.ts';
 import { createEmptyDatabase } from '../support/fresh-database.ts';
-import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
-import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER } from '../support/transfer-world.ts';
 
@@ -15,18 +14,7 @@ const JOB_IS_FREE =
 
 /** A mailbox to be moved, and a worker that says each step before it goes on. */
 async function openFilled(onStep: NonNullable<WorkerServices['onStep']>) {
-  const stack = new AsyncDisposableStack();
-  onTestFinished(() => stack.disposeAsync());
-  const source = stack.use(await startDovecot());
-  const destination = stack.use(await startDovecot());
-  {
-    await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
-    await mail.append(
-      'INBOX',
-      Array.from({ length: MESSAGES }, (_, number) => letter(number)),
-    );
-  }
-  const places = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url };
+  const { stack, source, destination, places } = await openFilledServers(MESSAGES);
   const world = stack.use(await openWorld({ url: await createEmptyDatabase() }, places, { onStep }));
   return { world, query: (text: string) => world.database.query(text), source, destination };
 }

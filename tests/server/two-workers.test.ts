@@ -1,12 +1,11 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
 import { takeTransfer } from '../../src/server/transfers/lease.ts';
 import { openJobQueue } from '../../src/server/worker/queue.ts';
-import { DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
+import { DOVECOT_PASSWORD } from '../support/dovecot.ts';
+import { openFilledServers } from '../support/filled-servers.ts';
 import { createEmptyDatabase } from '../support/fresh-database.ts';
-import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
-import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER } from '../support/transfer-world.ts';
 
@@ -16,19 +15,8 @@ const JOBS = "select 1 from pgboss.job where name = 'transfers' and state in ('c
 
 /** A transfer that nobody works on yet, in a mailbox whose mail takes several groups. */
 async function openOrdered() {
-  const stack = new AsyncDisposableStack();
-  onTestFinished(() => stack.disposeAsync());
-  const source = stack.use(await startDovecot());
-  const destination = stack.use(await startDovecot());
-  {
-    await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
-    await mail.append(
-      'INBOX',
-      Array.from({ length: MESSAGES }, (_, number) => letter(number)),
-    );
-  }
+  const { stack, source, destination, places } = await openFilledServers(MESSAGES);
   const address = { url: await createEmptyDatabase() };
-  const places = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url };
   const orders = stack.use(await openWorld(address, places, {}, false));
   const { id } = await orders.transfers.start(order());
   /** The numbers of the workers that have done something for it, and the epochs under which that was. */
