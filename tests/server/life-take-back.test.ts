@@ -117,7 +117,10 @@ test('a server that asks for a pause while it is taken back from is left alone u
   // Sooner than that it asks for nothing.
   const asked = commands;
   await queue.sendTakeBack(ordered.id);
-  await expect.poll(async () => (await waits()).length).toBe(2);
+  await expect
+    .poll(() => database.query(`select 1 from pgboss.job where name = 'take-backs' and state = 'completed'`))
+    .toHaveLength(2);
+  expect(await waits()).toEqual([PAUSE_SECONDS]);
   expect(commands).toBe(asked);
   isBusy = false;
   passed = PAUSE_SECONDS * 1000;
