@@ -75,6 +75,7 @@ export const FOLDERS: readonly Folder[] = [
       'tests/server/export-transfer.test.ts',
       'tests/server/forwarding.test.ts',
       'tests/server/imap-dovecot.test.ts',
+      'tests/server/life-again.test.ts',
       'tests/server/life-counts.test.ts',
       'tests/server/life-daily.test.ts',
       'tests/server/life-export.test.ts',

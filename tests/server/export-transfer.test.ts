@@ -155,7 +155,7 @@ describe(
       }
     });
 
-    test('writes to its owner where the files are, when they are there', async () => {
+    test('writes to its owner where the files are, when they are there', { tags: 'proof' }, async () => {
       const letters: string[] = [];
       const smtp = new SMTPServer({
         disabledCommands: ['AUTH', 'STARTTLS'],

@@ -181,74 +181,82 @@ describe(
       expect(await flagsIn(source, 'Lists')).toEqual([[markOf(NEW_ADDRESS)]]);
     });
 
-    test('brings what arrives just before and just after it exactly once, and so does every later transfer', async () => {
-      await using smtp = new AsyncDisposableStack();
-      const { outbox, smtpPort } = await startSmtp(smtp);
-      const { source, destination, world } = await start({ sieve: { smtpPort } }, {}, (legacy) => ({
-        // All mail is copied by now, and nothing is forwarded yet.
-        before: () => legacy.deliver(SUBSCRIBER, message('before')),
-        change: async (direction, part) => {
-          if (direction === 'to server' && part.toString().startsWith('LISTSCRIPTS') && (await isForwarding(legacy)))
-            await legacy.deliver(SUBSCRIBER, message('after'));
-          return part;
-        },
-      }));
-      const transfer = async (changes = {}) => {
-        await world.database.query("update transfers set finished = now() - interval '1 hour'");
-        const { id } = await world.transfers.start({ ...FORWARDED, ...changes });
-        expect(await mailUntil(world.transfers, id)).toMatchObject({ status: 'completed', lost: 0, duplicated: 0 });
-        await operationsOnceEnded(world, id);
-      };
-      await transfer();
-      expect(await subjectsIn(source, 'INBOX')).toEqual(['Letter 1', 'Letter 2', 'before', 'after']);
-      expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual(['Letter 1', 'Letter 2', 'before']);
-      expect(subjectsOf(outbox)).toEqual([[NEW_ADDRESS, 'after']]);
-      // It is on its way meanwhile; so it is again for a transfer with forwarding, which sends nothing twice either.
-      await transfer({ operations: ['emailmigration'] });
-      expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual(['Letter 1', 'Letter 2', 'before']);
-      for (const { raw } of outbox.splice(0)) await destination.deliver(NEW_ADDRESS, raw);
-      const all = ['Letter 1', 'Letter 2', 'before', 'after'];
-      expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual(all);
-
-      // A month ago one was forwarded that the new provider has filed away, and one that it refused.
-      const LONG_AGO = '01-Jan-2024 10:00:00 +0000';
-      const kept = (subject: string) => ({
-        bytes: Buffer.from(message(subject)),
-        flags: [markOf(NEW_ADDRESS)],
-        date: LONG_AGO,
-      });
-      {
-        await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
-        await mail.append('INBOX', [kept('filed'), kept('refused')]);
-        await using other = await openMailClient(destination.port, NEW_ADDRESS, DOVECOT_PASSWORD);
-        await other.create('Spam');
-        const filed = Buffer.from(`Received: by yahoo.example\r\n${message('filed')}`);
-        await other.append('Spam', [{ bytes: filed, flags: [], date: LONG_AGO }]);
-      }
-      for (let again = 0; again < 2; again += 1) {
+    test(
+      'brings what arrives just before and just after it exactly once, and so does every later transfer',
+      { tags: 'proof' },
+      async () => {
+        await using smtp = new AsyncDisposableStack();
+        const { outbox, smtpPort } = await startSmtp(smtp);
+        const { source, destination, world } = await start({ sieve: { smtpPort } }, {}, (legacy) => ({
+          // All mail is copied by now, and nothing is forwarded yet.
+          before: () => legacy.deliver(SUBSCRIBER, message('before')),
+          change: async (direction, part) => {
+            if (direction === 'to server' && part.toString().startsWith('LISTSCRIPTS') && (await isForwarding(legacy)))
+              await legacy.deliver(SUBSCRIBER, message('after'));
+            return part;
+          },
+        }));
+        const transfer = async (changes = {}) => {
+          await world.database.query("update transfers set finished = now() - interval '1 hour'");
+          const { id } = await world.transfers.start({ ...FORWARDED, ...changes });
+          expect(await mailUntil(world.transfers, id)).toMatchObject({ status: 'completed', lost: 0, duplicated: 0 });
+          await operationsOnceEnded(world, id);
+        };
+        await transfer();
+        expect(await subjectsIn(source, 'INBOX')).toEqual(['Letter 1', 'Letter 2', 'before', 'after']);
+        expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual(['Letter 1', 'Letter 2', 'before']);
+        expect(subjectsOf(outbox)).toEqual([[NEW_ADDRESS, 'after']]);
+        // It is on its way meanwhile; so it is again for a transfer with forwarding, which sends nothing twice either.
         await transfer({ operations: ['emailmigration'] });
-        expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual([...all, 'refused']);
-        expect(await subjectsIn(destination, 'Spam', NEW_ADDRESS)).toEqual(['filed']);
-      }
+        expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual(['Letter 1', 'Letter 2', 'before']);
+        for (const { raw } of outbox.splice(0)) await destination.deliver(NEW_ADDRESS, raw);
+        const all = ['Letter 1', 'Letter 2', 'before', 'after'];
+        expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual(all);
 
-      // To somebody else's address nothing of it has been forwarded.
-      const other = { ...FORWARDED.destination, email: 'bea@yahoo.example' };
-      await transfer({ operations: ['emailmigration'], destination: other });
-      expect(await subjectsIn(destination, 'INBOX', other.email)).toEqual([...all, 'filed', 'refused']);
-    });
+        // A month ago one was forwarded that the new provider has filed away, and one that it refused.
+        const LONG_AGO = '01-Jan-2024 10:00:00 +0000';
+        const kept = (subject: string) => ({
+          bytes: Buffer.from(message(subject)),
+          flags: [markOf(NEW_ADDRESS)],
+          date: LONG_AGO,
+        });
+        {
+          await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+          await mail.append('INBOX', [kept('filed'), kept('refused')]);
+          await using other = await openMailClient(destination.port, NEW_ADDRESS, DOVECOT_PASSWORD);
+          await other.create('Spam');
+          const filed = Buffer.from(`Received: by yahoo.example\r\n${message('filed')}`);
+          await other.append('Spam', [{ bytes: filed, flags: [], date: LONG_AGO }]);
+        }
+        for (let again = 0; again < 2; again += 1) {
+          await transfer({ operations: ['emailmigration'] });
+          expect(await subjectsIn(destination, 'INBOX', NEW_ADDRESS)).toEqual([...all, 'refused']);
+          expect(await subjectsIn(destination, 'Spam', NEW_ADDRESS)).toEqual(['filed']);
+        }
 
-    test('is not set up beside rules that the server can not include, and the mail is complete', async () => {
-      const { source, world } = await start({ sieve: { extensions: '-include' } });
-      await addRules(source);
-      const { id } = await world.transfers.start(FORWARDED);
-      expect(await operationsOnceEnded(world, id)).toEqual({
-        emailmigration: { status: 'completed', failure: null },
-        emailforwarding: { status: 'review', failure: expect.stringContaining('Your rules are as they were') },
-      });
-      expect(await scriptsNow(source)).toEqual({ 'my rules': { script: RULES, active: true } });
-    });
+        // To somebody else's address nothing of it has been forwarded.
+        const other = { ...FORWARDED.destination, email: 'bea@yahoo.example' };
+        await transfer({ operations: ['emailmigration'], destination: other });
+        expect(await subjectsIn(destination, 'INBOX', other.email)).toEqual([...all, 'filed', 'refused']);
+      },
+    );
 
-    test('is given up when the server of scripts stays down, and the mail is complete', async () => {
+    test(
+      'is not set up beside rules that the server can not include, and the mail is complete',
+      { tags: 'proof' },
+      async () => {
+        const { source, world } = await start({ sieve: { extensions: '-include' } });
+        await addRules(source);
+        const { id } = await world.transfers.start(FORWARDED);
+        expect(await operationsOnceEnded(world, id)).toEqual({
+          emailmigration: { status: 'completed', failure: null },
+          emailforwarding: { status: 'review', failure: expect.stringContaining('Your rules are as they were') },
+        });
+        expect(await scriptsNow(source)).toEqual({ 'my rules': { script: RULES, active: true } });
+      },
+    );
+
+    test('is given up when the server of scripts stays down, and the mail is complete', { tags: 'proof' }, async () => {
       const { world } = await start({}, { LEGACY_SIEVE_URL: `sieve://127.0.0.1:${await freePort()}` });
       const { id } = await world.transfers.start(FORWARDED);
       expect(await operationsOnceEnded(world, id)).toEqual({

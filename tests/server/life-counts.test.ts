@@ -58,37 +58,41 @@ describe('what is reported as copied', { timeout: 60_000 }, () => {
     expect(text).toContain(`<li><bdi>Fresh</bdi>: ${told}</li>`);
   });
 
-  test('is the same everywhere for what its owner moves and deletes meanwhile, and nothing is reported as lost', async () => {
-    const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
-    const [held, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    await using _worker = await world.work({
-      onStep: async (step) => {
-        if (step !== 'outcome committed') return;
-        held.resolve();
-        await gate.promise;
-      },
-    });
-    const ordered = await world.order(TOLD);
-    await held.promise;
-    {
-      await using client = await world.destinationMail();
-      await client.create('Mine');
-      for (const command of ['SELECT INBOX', 'UID COPY 1 Mine', 'UID STORE 1:2 +FLAGS (\\Deleted)', 'EXPUNGE'])
-        await client.command(command);
-    }
-    gate.resolve();
-    const mail = await whenEnded(world, ordered);
-    const { copied, sums } = await receiptOf(world, ordered);
-    expect({ status: mail.status, copied: copiedBy(mail), left: mail.skipped?.length }).toEqual({
-      status: 'completed',
-      copied: 4,
-      left: 1,
-    });
-    expect({ copied, sums }).toEqual({ copied: 4, sums: { 'message copied': 3, 'message moved': 2 } });
-    await expect.poll(() => completions(world)).toHaveLength(1);
-    expect(completions(world)[0]?.raw).toContain('4 messages were copied.');
-    expect(completions(world)[0]?.raw).toContain('1 item is not in your new mailbox.');
-  });
+  test(
+    'is the same everywhere for what its owner moves and deletes meanwhile, and nothing is reported as lost',
+    { tags: 'proof' },
+    async () => {
+      const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
+      const [held, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      await using _worker = await world.work({
+        onStep: async (step) => {
+          if (step !== 'outcome committed') return;
+          held.resolve();
+          await gate.promise;
+        },
+      });
+      const ordered = await world.order(TOLD);
+      await held.promise;
+      {
+        await using client = await world.destinationMail();
+        await client.create('Mine');
+        for (const command of ['SELECT INBOX', 'UID COPY 1 Mine', 'UID STORE 1:2 +FLAGS (\\Deleted)', 'EXPUNGE'])
+          await client.command(command);
+      }
+      gate.resolve();
+      const mail = await whenEnded(world, ordered);
+      const { copied, sums } = await receiptOf(world, ordered);
+      expect({ status: mail.status, copied: copiedBy(mail), left: mail.skipped?.length }).toEqual({
+        status: 'completed',
+        copied: 4,
+        left: 1,
+      });
+      expect({ copied, sums }).toEqual({ copied: 4, sums: { 'message copied': 3, 'message moved': 2 } });
+      await expect.poll(() => completions(world)).toHaveLength(1);
+      expect(completions(world)[0]?.raw).toContain('4 messages were copied.');
+      expect(completions(world)[0]?.raw).toContain('1 item is not in your new mailbox.');
+    },
+  );
 
   test(
     'is everything that was copied, beside a folder that an earlier order copied and that has gone since',
@@ -113,37 +117,41 @@ describe('what is reported as copied', { timeout: 60_000 }, () => {
     },
   );
 
-  test('does not count as present any message that an earlier order stored and that is missing now', async () => {
-    const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
-    const { database } = world.web;
-    const first = await world.order(TOLD);
-    {
-      // Its owner stops it before it has read anything back.
-      await using _worker = await world.work({
-        onStep: async (step) => {
-          if (step === 'outcome committed') await call(world, 'cancel', first);
-        },
-      });
-      await whenEnded(world, first);
-    }
-    // The time runs out in which something may still arrive.
-    await database.query('update transfers set leased_until = now()');
-    {
-      await using client = await world.destinationMail();
-      expect(await client.read('INBOX')).toHaveLength(5);
-      await client.command('SELECT INBOX');
-      await client.command('UID STORE 2 +FLAGS (\\Deleted)');
-      await client.command('UID EXPUNGE 2');
-      await using source = await world.sourceMail();
-      await source.append('INBOX', some(50, 3));
-    }
-    await using _worker = await world.work();
-    const second = await again(world, first);
-    const mail = await whenEnded(world, second);
-    const { copied, sums } = await receiptOf(world, second);
-    expect({ copied: copiedBy(mail), present: mail.present }).toEqual({ copied: 3, present: 4 });
-    expect({ copied, present: sums['message present'] }).toEqual({ copied: 3, present: 4 });
-  });
+  test(
+    'does not count as present any message that an earlier order stored and that is missing now',
+    { tags: 'proof' },
+    async () => {
+      const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
+      const { database } = world.web;
+      const first = await world.order(TOLD);
+      {
+        // Its owner stops it before it has read anything back.
+        await using _worker = await world.work({
+          onStep: async (step) => {
+            if (step === 'outcome committed') await call(world, 'cancel', first);
+          },
+        });
+        await whenEnded(world, first);
+      }
+      // The time runs out in which something may still arrive.
+      await database.query('update transfers set leased_until = now()');
+      {
+        await using client = await world.destinationMail();
+        expect(await client.read('INBOX')).toHaveLength(5);
+        await client.command('SELECT INBOX');
+        await client.command('UID STORE 2 +FLAGS (\\Deleted)');
+        await client.command('UID EXPUNGE 2');
+        await using source = await world.sourceMail();
+        await source.append('INBOX', some(50, 3));
+      }
+      await using _worker = await world.work();
+      const second = await again(world, first);
+      const mail = await whenEnded(world, second);
+      const { copied, sums } = await receiptOf(world, second);
+      expect({ copied: copiedBy(mail), present: mail.present }).toEqual({ copied: 3, present: 4 });
+      expect({ copied, present: sums['message present'] }).toEqual({ copied: 3, present: 4 });
+    },
+  );
 });
 
 const HOUR_LATER = "now() + interval '1 hour'";

@@ -282,19 +282,23 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     },
   );
 
-  test('is brought on after it was switched on again at a run that had brought nothing', async () => {
-    const world = await open();
-    await using _worker = await world.work();
-    const ordered = await begun(world);
-    const run = { ...ordered, id: await later(world, ordered, DAY_MS) };
-    expect((await call(world, 'daily-off', run)).status).toBe(200);
-    const { status, body } = await call(world, 'again', run, GIVEN);
-    expect(status).toBe(200);
-    await whenEnded(world, { ...ordered, id: (body as { jobid: string }).jobid });
-    for (let day = 1; day <= 3; day += 1) await later(world, ordered, DAY_MS);
-    expect(await dailyOf(world, ordered)).toMatchObject({ next: expect.any(String) });
-    expect(await kept(world)).toEqual(['destination', 'source']);
-  });
+  test(
+    'is brought on after it was switched on again at a run that had brought nothing',
+    { tags: 'proof' },
+    async () => {
+      const world = await open();
+      await using _worker = await world.work();
+      const ordered = await begun(world);
+      const run = { ...ordered, id: await later(world, ordered, DAY_MS) };
+      expect((await call(world, 'daily-off', run)).status).toBe(200);
+      const { status, body } = await call(world, 'again', run, GIVEN);
+      expect(status).toBe(200);
+      await whenEnded(world, { ...ordered, id: (body as { jobid: string }).jobid });
+      for (let day = 1; day <= 3; day += 1) await later(world, ordered, DAY_MS);
+      expect(await dailyOf(world, ordered)).toMatchObject({ next: expect.any(String) });
+      expect(await kept(world)).toEqual(['destination', 'source']);
+    },
+  );
 
   test('is brought on although some of it is there twice, which is news once', async () => {
     const world = await open();

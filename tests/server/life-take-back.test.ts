@@ -58,23 +58,27 @@ async function openFickle(review: boolean) {
   return { world, server };
 }
 
-test('a message that its server can not read stays, and keeps none of the others there', needs('dovecot'), async () => {
-  const letters = Array.from({ length: 12 }, (_, number) => letter(number, 60_000));
-  const destinationOptions = { maildir: true } as const;
-  const world = await openWorldOfTest({ dovecots: true, destinationOptions, mail: { INBOX: letters } });
-  await using _worker = await world.work();
-  const ordered = await world.order();
-  await whenEnded(world, ordered);
-  await world.damageAtDestination(NEW_ANN, [4, 5], 40_000);
-  await takenBack(world, ordered);
-  await using client = await world.destinationMail();
-  await client.command('EXAMINE INBOX');
-  expect(await client.command('UID SEARCH ALL')).toContain('* SEARCH 5 6');
-  expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
-    taken_back: 10,
-    failure: SENTENCES.takenBackLeft({ left: 2, unsure: 0 }),
-  });
-});
+test(
+  'a message that its server can not read stays, and keeps none of the others there',
+  { ...needs('dovecot'), tags: 'proof' },
+  async () => {
+    const letters = Array.from({ length: 12 }, (_, number) => letter(number, 60_000));
+    const destinationOptions = { maildir: true } as const;
+    const world = await openWorldOfTest({ dovecots: true, destinationOptions, mail: { INBOX: letters } });
+    await using _worker = await world.work();
+    const ordered = await world.order();
+    await whenEnded(world, ordered);
+    await world.damageAtDestination(NEW_ANN, [4, 5], 40_000);
+    await takenBack(world, ordered);
+    await using client = await world.destinationMail();
+    await client.command('EXAMINE INBOX');
+    expect(await client.command('UID SEARCH ALL')).toContain('* SEARCH 5 6');
+    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
+      taken_back: 10,
+      failure: SENTENCES.takenBackLeft({ left: 2, unsure: 0 }),
+    });
+  },
+);
 
 test('a server that asks for a pause while it is taken back from is left alone until that is over', async () => {
   const PAUSE_SECONDS = 90;
@@ -243,45 +247,53 @@ for (const dovecots of [true, false])
       });
     });
 
-    test('touches nothing in a folder whose UIDVALIDITY has changed', { ...needed, timeout: 60_000 }, async () => {
-      const world = await openWorldOfTest({ ...options, mail: { INBOX: some(0, 2), Family: some(20, 4) } });
-      await using _worker = await world.work();
-      const ordered = await world.order();
-      await whenEnded(world, ordered);
-      {
+    test(
+      'touches nothing in a folder whose UIDVALIDITY has changed',
+      { tags: 'proof', ...needed, timeout: 60_000 },
+      async () => {
+        const world = await openWorldOfTest({ ...options, mail: { INBOX: some(0, 2), Family: some(20, 4) } });
+        await using _worker = await world.work();
+        const ordered = await world.order();
+        await whenEnded(world, ordered);
+        {
+          await using client = await world.destinationMail();
+          await client.command('DELETE Family');
+          await client.create('Family');
+          await client.append('Family', some(20, 4));
+        }
+        await takenBack(world, ordered);
         await using client = await world.destinationMail();
-        await client.command('DELETE Family');
-        await client.create('Family');
-        await client.append('Family', some(20, 4));
-      }
-      await takenBack(world, ordered);
-      await using client = await world.destinationMail();
-      expect(await client.read('Family')).toHaveLength(4);
-      expect(await client.read('INBOX')).toHaveLength(0);
-    });
+        expect(await client.read('Family')).toHaveLength(4);
+        expect(await client.read('INBOX')).toHaveLength(0);
+      },
+    );
 
-    test('removes nothing where messages can not be removed one by one', { ...needed, timeout: 60_000 }, async () => {
-      let hides = false;
-      const world = await openWorldOfTest({
-        ...options,
-        mail: { INBOX: some(0, 4) },
-        change: (direction, part) =>
-          hides && direction === 'to client'
-            ? Buffer.from(part.toString('latin1').replaceAll(' UIDPLUS', ''), 'latin1')
-            : part,
-      });
-      await using _worker = await world.work();
-      const ordered = await world.order();
-      await whenEnded(world, ordered);
-      const before = await everything(world);
-      hides = true;
-      await takenBack(world, ordered);
-      expect(await everything(world)).toEqual(before);
-      expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
-        taken_back: 0,
-        failure: SENTENCES.takenBackNot,
-      });
-    });
+    test(
+      'removes nothing where messages can not be removed one by one',
+      { tags: 'proof', ...needed, timeout: 60_000 },
+      async () => {
+        let hides = false;
+        const world = await openWorldOfTest({
+          ...options,
+          mail: { INBOX: some(0, 4) },
+          change: (direction, part) =>
+            hides && direction === 'to client'
+              ? Buffer.from(part.toString('latin1').replaceAll(' UIDPLUS', ''), 'latin1')
+              : part,
+        });
+        await using _worker = await world.work();
+        const ordered = await world.order();
+        await whenEnded(world, ordered);
+        const before = await everything(world);
+        hides = true;
+        await takenBack(world, ordered);
+        expect(await everything(world)).toEqual(before);
+        expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
+          taken_back: 0,
+          failure: SENTENCES.takenBackNot,
+        });
+      },
+    );
 
     test('goes on after a death at each of its steps', { tags: 'proof', ...needed, timeout: 90_000 }, async () => {
       const world = await openWorldOfTest({ ...options, mail: MAIL });
@@ -441,30 +453,34 @@ describe('taking back', { timeout: 60_000 }, () => {
     expect(await told(first, nothing, copied)).toEqual([true, true, false]);
   });
 
-  test('says how much may be there besides, when the server never told what it had taken', async () => {
-    const reached = Promise.withResolvers<void>();
-    const world = await openWorldOfTest({
-      mail: { INBOX: some(0, 3) },
-      change: (direction, part) => {
-        if (direction !== 'to client' || !part.toString('latin1').includes('APPENDUID')) return part;
-        world.proxy.holdAll();
-        reached.resolve();
-        return Buffer.alloc(0);
-      },
-    });
-    await using _worker = await world.work();
-    const ordered = await world.order();
-    await reached.promise;
-    expect((await call(world, 'cancel', ordered)).status).toBe(200);
-    world.proxy.resetAll();
-    // The time runs out in which something may still arrive.
-    await world.web.database.query('update transfers set leased_until = now()');
-    await takenBack(world, ordered);
-    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
-      taken_back: 0,
-      failure: SENTENCES.takenBackLeft({ left: 0, unsure: 3 }),
-    });
-  });
+  test(
+    'says how much may be there besides, when the server never told what it had taken',
+    { tags: 'proof' },
+    async () => {
+      const reached = Promise.withResolvers<void>();
+      const world = await openWorldOfTest({
+        mail: { INBOX: some(0, 3) },
+        change: (direction, part) => {
+          if (direction !== 'to client' || !part.toString('latin1').includes('APPENDUID')) return part;
+          world.proxy.holdAll();
+          reached.resolve();
+          return Buffer.alloc(0);
+        },
+      });
+      await using _worker = await world.work();
+      const ordered = await world.order();
+      await reached.promise;
+      expect((await call(world, 'cancel', ordered)).status).toBe(200);
+      world.proxy.resetAll();
+      // The time runs out in which something may still arrive.
+      await world.web.database.query('update transfers set leased_until = now()');
+      await takenBack(world, ordered);
+      expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
+        taken_back: 0,
+        failure: SENTENCES.takenBackLeft({ left: 0, unsure: 3 }),
+      });
+    },
+  );
 
   test('waits for an order between the same mailboxes, which would copy again what is taken back', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 2) } });

@@ -70,7 +70,7 @@ describe('an owner is told', { timeout: 60_000 }, () => {
     expect(first?.raw).toContain('1 message stays in your new mailbox');
   });
 
-  test('nothing that is not true any more by letters that could not be sent before', async () => {
+  test('nothing that is not true any more by letters that could not be sent before', { tags: 'proof' }, async () => {
     const world = await open();
     const { settings } = world.web.services;
     const ordered = await world.order(TOLD);

@@ -193,7 +193,7 @@ test.each(['s3:/x', 's3://', 's3:x', 's3://B@d/x', 'S3://bucket/x', 'https://exa
   },
 );
 
-test('a port that is taken is named, with another to try', async () => {
+test('a port that is taken is named, with another to try', { tags: 'proof' }, async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -221,7 +221,7 @@ test('a portal that can not be built is told in a sentence, and what a killed st
   expect(await readdir(dist)).not.toContain(basename(left));
 });
 
-test('the sandbox leaves the port for health checks to them', async () => {
+test('the sandbox leaves the port for health checks to them', { tags: 'proof' }, async () => {
   const data = join(folder, 'data');
   await layFreshDatabase(data);
   const port = await freePort();

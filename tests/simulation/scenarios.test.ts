@@ -202,26 +202,30 @@ test('of messages with one Message-ID a server may keep the first one: the other
   expect(lost).toBeGreaterThan(0);
 });
 
-test('a mailbox that gets another name while its first messages are under way is copied once', async () => {
-  let completed = 0;
-  for (const destination of [{}, REWRITING, { uidPlus: false, rewriting: 'changes line ends' } as const])
-    for (const parts of [[], [0.35], [0.5]])
-      for (let atCommand = 12; atCommand < 44; atCommand += 4) {
-        const deeds = [{ side: 'source', atCommand, does: 'renames a mailbox' }] as const;
-        const sizes = { ...SIZES, readAhead: 5000, group: { messages: 2, octets: 30_000 } };
-        const scenario = await dyingAt(parts, scenarioWith([0, 6], { destination, deeds, sizes }));
-        const { wrong, receipts } = await simulate(scenario);
-        const told = receipts.map(({ lost, duplicated }) => ({ lost, duplicated }));
-        expect({ atCommand, parts, wrong, told }).toEqual({
-          atCommand,
-          parts,
-          wrong: [],
-          told: [{ lost: 0, duplicated: 0 }],
-        });
-        completed += receipts.filter(({ status }) => status === 'completed').length;
-      }
-  expect(completed).toBeGreaterThan(50);
-});
+test(
+  'a mailbox that gets another name while its first messages are under way is copied once',
+  { tags: 'proof' },
+  async () => {
+    let completed = 0;
+    for (const destination of [{}, REWRITING, { uidPlus: false, rewriting: 'changes line ends' } as const])
+      for (const parts of [[], [0.35], [0.5]])
+        for (let atCommand = 12; atCommand < 44; atCommand += 4) {
+          const deeds = [{ side: 'source', atCommand, does: 'renames a mailbox' }] as const;
+          const sizes = { ...SIZES, readAhead: 5000, group: { messages: 2, octets: 30_000 } };
+          const scenario = await dyingAt(parts, scenarioWith([0, 6], { destination, deeds, sizes }));
+          const { wrong, receipts } = await simulate(scenario);
+          const told = receipts.map(({ lost, duplicated }) => ({ lost, duplicated }));
+          expect({ atCommand, parts, wrong, told }).toEqual({
+            atCommand,
+            parts,
+            wrong: [],
+            told: [{ lost: 0, duplicated: 0 }],
+          });
+          completed += receipts.filter(({ status }) => status === 'completed').length;
+        }
+    expect(completed).toBeGreaterThan(50);
+  },
+);
 
 test.each(['source', 'destination'] as const)(
   'a message on which the %s breaks off each time keeps none of the others back',
@@ -314,13 +318,17 @@ async function storedAfter(destination: Partial<Quirks>): Promise<number> {
   return Number.parseFloat(trace.findLast((line) => / says \w+ APPEND /.test(line)) ?? '');
 }
 
-test('a destination that is too busy to read anything back keeps nothing from being stored', async () => {
-  const refusesReading = { part: 1, code: 'THROTTLED', only: 'UID FETCH', until: 120_000 };
-  const inFairWeather = await storedAfter({});
-  // Longer than lanes try in a row.
-  expect(inFairWeather).toBeGreaterThan(20_000);
-  expect(await storedAfter({ refusesReading })).toBeLessThan(1.1 * inFairWeather);
-});
+test(
+  'a destination that is too busy to read anything back keeps nothing from being stored',
+  { tags: 'proof' },
+  async () => {
+    const refusesReading = { part: 1, code: 'THROTTLED', only: 'UID FETCH', until: 120_000 };
+    const inFairWeather = await storedAfter({});
+    // Longer than lanes try in a row.
+    expect(inFairWeather).toBeGreaterThan(20_000);
+    expect(await storedAfter({ refusesReading })).toBeLessThan(1.1 * inFairWeather);
+  },
+);
 
 test.each(['source', 'destination'] as const)(
   'a %s that says how long it wants a pause is asked for nothing by any connection meanwhile, whatever it said so to',

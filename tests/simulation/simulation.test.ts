@@ -27,7 +27,7 @@ describe('the engine in the simulation', () => {
     expect(await failuresIn(seed, seed)).toEqual([]);
   });
 
-  test.for(FOUND_BY_READERS)('%s', LONG, async ([, scenario]) => {
+  test.for(FOUND_BY_READERS)('%s', { ...LONG, tags: 'proof' }, async ([, scenario]) => {
     expect((await simulate(scenario)).wrong).toEqual([]);
   });
 
