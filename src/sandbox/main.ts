@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { type OauthProvider } from '../contract/provider.ts';
-import { OAUTH_PROVIDERS } from '../contract/provider-name.ts';
 import { domainOf, isEmail } from '../contract/email-address.ts';
-import { DESTINATIONS, OTHER_DOMAIN, OTHER_HOST, OTHER_MAILBOXES, SANDBOX_PASSWORD } from './destinations.ts';
+import { DESTINATIONS, OTHER_HOST, SANDBOX_PASSWORD } from './destinations.ts';
+import { CLIENT_ID, environmentOf } from './environment.ts';
+import { startMailServers } from './start-mail-servers.ts';
 import { type AddressBookOptions, startAddressBook } from './address-book.ts';
 import { bearerOf } from './bearer.ts';
 import { openDocuments } from './contacts/documents.ts';
@@ -14,8 +15,7 @@ import { makePeopleApi } from './google-people.ts';
 import { makeGraphApi } from './microsoft-graph.ts';
 import { startDnsServer } from './dns-server.ts';
 import { listen, LOOPBACK } from './listen.ts';
-import { type MailServer, type MailServerOptions, startMailServer } from './mail-server.ts';
-import { seedMailboxes } from './mailbox/seed.ts';
+import { startMailServer } from './mail-server.ts';
 import { openOutbox } from './outbox.ts';
 import { openProvisioning } from './provisioning.ts';
 import { mailServersOf, makeSandboxWeb } from './sandbox-web.ts';
@@ -41,8 +41,6 @@ export type Sandbox = AsyncDisposable & {
   readonly webUrl: string;
   readonly subscribers: readonly Pick<Subscriber, 'email' | 'password' | 'about'>[];
 };
-
-const CLIENT_ID = 'san-bruno-transfer';
 
 /** Starts the outside world: mail servers, sign-in, account creation, contacts, an outbox and a name server. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -76,55 +74,28 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     hint,
   });
 
-  const startMail = async (name: string, rest: Omit<MailServerOptions, 'folder' | 'port'>): Promise<MailServer> => {
-    const server = await startMailServer({
-      ...rest,
-      folder: join(folder, 'mail', name),
-      port: preferred(`mail ${name}`),
-    });
-    ports[`mail ${name}`] = server.port;
-    return opened.use(server);
-  };
   const legacyPassword = (email: string, password: string) =>
     subscribers.some((subscriber) => subscriber.email === email && subscriber.password === password);
-  const legacy = await startMail('legacy', {
-    greeting: 'San Bruno Cable mail is ready',
-    delimiter: '/',
-    seed: (email) => {
-      const subscriber = subscribers.find((candidate) => candidate.email === email);
-      return subscriber === undefined ? [] : seedMailboxes(subscriber.mailboxes, subscriber);
+  const mail = await startMailServers({
+    start: async (name, rest) => {
+      const server = await startMailServer({
+        ...rest,
+        folder: join(folder, 'mail', name),
+        port: preferred(`mail ${name}`),
+      });
+      ports[`mail ${name}`] = server.port;
+      return opened.use(server);
     },
-    door: { password: legacyPassword },
-  });
-  const destinations: [OauthProvider, MailServer][] = [];
-  for (const key of OAUTH_PROVIDERS) {
-    const { name, mail, mailboxes } = DESTINATIONS[key];
-    const token = async (email: string, bearer: string) => {
-      const owner = await signIn.bearerOf(key, bearer);
-      return owner?.email === email && owner.scopes.includes(mail.scope);
-    };
-    const password = (email: string, given: string) => accepts(key, email, given, provisioning.accepts);
-    destinations.push([
-      key,
-      await startMail(key, {
-        greeting: `${name} mail is ready`,
-        delimiter: '/',
-        seed: () => mailboxes,
-        door: key === 'yahoo' ? { token, password } : { token },
-      }),
-    ]);
-  }
-  const other = await startMail('other', {
-    greeting: 'mail.example is ready',
-    delimiter: '.',
-    seed: () => OTHER_MAILBOXES,
-    door: { password: (email, password) => domainOf(email) === OTHER_DOMAIN && password === SANDBOX_PASSWORD },
+    subscribers,
+    legacyPassword,
+    ownerOf: signIn.bearerOf,
+    accepts: (provider, email, password) => accepts(provider, email, password, provisioning.accepts),
   });
 
   const outbox = opened.use(await openOutbox(join(folder, 'outbox.journal'), preferred('smtp')));
   ports['smtp'] = outbox.smtpPort;
   const dns = opened.use(
-    await startDnsServer({ port: preferred('dns'), imapPorts: new Map([[OTHER_HOST, other.port]]) }),
+    await startDnsServer({ port: preferred('dns'), imapPorts: new Map([[OTHER_HOST, mail.other.port]]) }),
   );
   ports['dns'] = dns.port;
 
@@ -157,7 +128,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       authenticate: async (header) => (await contactsOf(key)(bearerOf(header) ?? '')) ?? undefined,
       documents: documents(key),
     });
-  const contactsUrls: Readonly<Record<OauthProvider, string>> = {
+  const destinationContacts: Readonly<Record<OauthProvider, string>> = {
     google: `${webUrl}/people`,
     yahoo: await bearerBook('yahoo'),
     office365: `${webUrl}/graph/v1.0`,
@@ -170,7 +141,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   app.route(
     '/graph/v1.0',
     makeGraphApi({
-      url: contactsUrls.office365,
+      url: destinationContacts.office365,
       documents: documents('office365'),
       ownerOf: contactsOf('office365'),
     }),
@@ -183,8 +154,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       publicUrl,
       outbox,
       smsToken: secrets.smsToken,
-      mail: mailServersOf([...destinations, ['other', other]]),
-      otherHost: `${OTHER_HOST}:${other.port}`,
+      mail: mailServersOf([...mail.destinations, ['other', mail.other]]),
+      otherHost: `${OTHER_HOST}:${mail.other.port}`,
     }),
   );
   const listener = getRequestListener(app.fetch);
@@ -193,37 +164,16 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
   writeSecrets(folder, { ...secrets, ports });
 
-  const [domain = 'sanbrunocable.example'] = legacyDomains;
-  const mailHosts = [legacy, ...destinations.map(([, server]) => server)].map(({ port }) => `${LOOPBACK}:${port}`);
-  const environment: Record<string, string> = {
-    // Lets unset settings take the example's values.
-    SANDBOX: 'on',
-    LEGACY_IMAP_URL: `imap://${LOOPBACK}:${legacy.port}`,
-    LEGACY_CARDDAV_URL: `${legacyContacts}/dav/{email}/`,
-    LEGACY_SIEVE_URL: `sieve://${LOOPBACK}:${scripts.port}`,
-    TRUSTED_MAIL_HOSTS: [`${LOOPBACK}:${scripts.port}`, ...mailHosts, `${OTHER_HOST}:${other.port}`].join(','),
-    PROVISIONING_URL: `${webUrl}/provisioning`,
-    PROVISIONING_TOKEN: secrets.provisioningToken,
-    SMTP_URL: `smtp://${LOOPBACK}:${outbox.smtpPort}`,
-    MAIL_FROM: `San Bruno Email Data Transfer <no-reply@${domain}>`,
-    SUPPORT_EMAIL: `support@${domain}`,
-    SMS_URL: `${webUrl}/sms`,
-    SMS_TOKEN: secrets.smsToken,
-    DNS_SERVERS: `${LOOPBACK}:${dns.port}`,
-    DESTINATION_MAIL_URL: `${webUrl}/mail/yahoo/`,
-    FAQ_URL: `${webUrl}/help`,
-    PRIVACY_URL: `${webUrl}/privacy`,
-    TERMS_URL: `${webUrl}/terms`,
-  };
-  for (const [key, server] of destinations) {
-    const name = key.toUpperCase();
-    environment[`${name}_CLIENT_ID`] = CLIENT_ID;
-    environment[`${name}_CLIENT_SECRET`] = secrets.clientSecret;
-    environment[`${name}_ISSUER`] = signIn.issuer(key);
-    environment[`${name}_IMAP_URL`] = `imap://${LOOPBACK}:${server.port}`;
-    environment[`${name}_CONTACTS_URL`] = contactsUrls[key];
-  }
-
+  const environment = environmentOf({
+    webUrl,
+    secrets,
+    legacyDomain: legacyDomains[0],
+    mail,
+    ports: { smtp: outbox.smtpPort, dns: dns.port, scripts: scripts.port },
+    legacyContacts,
+    destinationContacts,
+    issuer: signIn.issuer,
+  });
   const lifetime = opened.move();
   return {
     environment,
