@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ContactStoreError } from '../../src/server/contacts/contact-store.ts';
 import { MailError, mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
-import { TokenUnavailable } from '../../src/server/oauth/tokens.ts';
+import { TokenUnavailable } from '../../src/server/oauth/token-errors.ts';
 import { DatabaseUnavailable } from '../../src/server/store/database-faults.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import { verdictOn } from '../../src/server/worker/verdict.ts';

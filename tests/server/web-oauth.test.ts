@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { OauthProvider } from '../../src/contract/provider.ts';
-import { ConsentError, openTokens, TokenUnavailable } from '../../src/server/oauth/tokens.ts';
+import { ConsentError, TokenUnavailable } from '../../src/server/oauth/token-errors.ts';
+import { openTokens } from '../../src/server/oauth/tokens.ts';
 import { takeEndedTransfer } from '../../src/server/transfers/lease.ts';
 import { stopTransfer } from '../../src/server/transfers/stopping.ts';
 import { endTakeBack, orderTakeBack } from '../../src/server/transfers/taking-back.ts';

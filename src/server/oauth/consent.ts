@@ -14,7 +14,8 @@ import type { Vault } from '../store/vault.ts';
 import type { OauthClients } from './client.ts';
 import { isYes, type Profile } from './profile.ts';
 import { PROFILES } from './profiles.ts';
-import { grantedOf, type KeptTokens } from './tokens.ts';
+import { grantedOf } from './token-secret.ts';
+import type { KeptTokens } from './tokens.ts';
 
 /** How long a person may take at the provider. */
 export const CONSENT_WITHIN_MS = 10 * 60_000;

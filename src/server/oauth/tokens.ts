@@ -1,40 +1,30 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import * as client from 'openid-client';
 import * as v from 'valibot';
 import { OauthProvider } from '../../contract/provider.ts';
 import type { Log } from '../log.ts';
 import type { Database, Sql } from '../store/database.ts';
 import { resealed, type Safe } from '../store/safe.ts';
-import { SealError } from '../store/vault.ts';
 import type { OauthClients } from './client.ts';
 import type { Resource } from './profile.ts';
 import { PROFILES } from './profiles.ts';
+import { KEPT_MS, openRefreshing } from './refreshing.ts';
+import { gone } from './token-errors.ts';
+import {
+  type Granted,
+  lifeOf,
+  openSecret,
+  placeOf,
+  sealSecret,
+  storedTokens,
+  type StoredTokens,
+  usable,
+  type TokenSecret,
+} from './token-secret.ts';
 
-/** Tokens that no transfer keeps are erased after this time, the others after a longer time without use. */
+/** Tokens that no transfer keeps are erased after this time, the others after {@link KEPT_MS}. */
 const UNUSED_MS = 2 * 3_600_000;
-const KEPT_MS = 7 * 24 * 3_600_000;
-/** How long before its expiry a token is renewed, so that it lasts for a sign-in; a tenth of its life if that is shorter. */
-const MARGIN_MS = 60_000;
-const MARGIN_SHARE = 0.1;
-/** A server's refusal does not renew a token younger than this. */
-const YOUNG_MS = 10_000;
-/** How long a process may hold the right to refresh, and how often the others look. */
-const HOLD_MS = 30_000;
-const LOOK_EVERY_MS = 150;
-/** Times further ahead than this were written by a wrong clock, and are ignored. */
-const AHEAD_AT_MOST_MS = 60_000;
 const PURGED_AT_ONCE = 100;
-
-/** The provider no longer accepts the refresh token: the subscriber must sign in again. */
-export class ConsentError extends Error {
-  override name = 'ConsentError';
-}
-
-/** The provider did not answer, or not properly; the same call may work later. */
-export class TokenUnavailable extends Error {
-  override name = 'TokenUnavailable';
-}
 
 /** What a transfer needs of its destination's tokens. */
 export type Tokens = {
@@ -67,9 +57,6 @@ export type Tokens = {
   release(tokenId: string): Promise<void>;
 };
 
-/** A provider's grant. `expiresIn` is in seconds. */
-export type Granted = { readonly access: string; readonly refresh?: string; readonly expiresIn: number | undefined };
-
 type Revocable = { readonly access?: string; readonly refresh?: string };
 /** `email` is absent when it is not proven; `persons` are digests of what the provider knows them by, the newest key's first. */
 type Owner = {
@@ -92,13 +79,6 @@ export type KeptTokens = Tokens & {
   purge(): Promise<void>;
 };
 
-const Secret = v.object({
-  refresh: v.optional(v.string()),
-  access: v.record(v.string(), v.object({ token: v.string(), obtained: v.number(), expires: v.number() })),
-});
-type Secret = v.InferOutput<typeof Secret>;
-type Row = { readonly provider: OauthProvider; readonly sealed: Uint8Array };
-
 type Services = {
   readonly oauthClients: OauthClients;
   readonly database: Database;
@@ -111,8 +91,6 @@ type Services = {
 export function isTokenForm(id: string): boolean {
   return /^[0-9a-f]{32}$/.test(id);
 }
-
-const placeOf = (id: string) => `oauth_tokens/${id}`;
 
 /** The safe's places of all stored tokens. */
 export async function placesOfTokens(sql: Sql): Promise<string[]> {
@@ -129,102 +107,9 @@ export async function resealTokens(sql: Sql, safe: Safe): Promise<void> {
   }
 }
 
-/** Assumed if a provider does not say how long a token lasts. */
-const DEFAULT_LIFE_SECONDS = 3600;
-
 export function openTokens(services: Services): KeptTokens {
   const { database, safe, log, now, oauthClients: clients } = services;
-  const underWay = new Map<string, Promise<string>>();
-  const seal = (id: string, secret: Secret) => safe.seal(placeOf(id), JSON.stringify(secret));
-
-  /** Tokens that can't be opened any more count as erased. */
-  async function open(id: string, sealed: Uint8Array): Promise<Secret> {
-    try {
-      return v.parse(Secret, JSON.parse(await safe.open(placeOf(id), sealed)));
-    } catch (cause) {
-      if (cause instanceof SealError) throw new ConsentError('These tokens can not be opened.', { cause });
-      throw cause;
-    }
-  }
-
-  async function read(id: string): Promise<Row | null> {
-    const [row] = await database.query<Row>('select provider, sealed from oauth_tokens where id = $1', [id]);
-    return row ?? null;
-  }
-
-  function usable(secret: Secret, resource: Resource, renew: boolean): string | null {
-    const access = secret.access[resource];
-    if (access === undefined) return null;
-    const age = now() - access.obtained;
-    if (age < -AHEAD_AT_MOST_MS) return null;
-    const margin = Math.min(MARGIN_MS, (access.expires - access.obtained) * MARGIN_SHARE);
-    if (access.expires - margin <= now()) return null;
-    return renew && age > YOUNG_MS ? null : access.token;
-  }
-
-  async function refresh(id: string, resource: Resource, renew: boolean): Promise<string> {
-    const deadline = now() + HOLD_MS;
-    for (;;) {
-      const until = now() + HOLD_MS;
-      const [held] = await database.query<Row>(
-        `update oauth_tokens set refreshing_until = $2
-         where id = $1 and (refreshing_until <= $3 or refreshing_until > $4) returning provider, sealed`,
-        [id, until, now(), now() + HOLD_MS + AHEAD_AT_MOST_MS],
-      );
-      if (held !== undefined) {
-        try {
-          return await refreshHeld(id, held, resource, renew);
-        } finally {
-          await database.query('update oauth_tokens set refreshing_until = 0 where id = $1 and refreshing_until = $2', [
-            id,
-            until,
-          ]);
-        }
-      }
-      await pause(LOOK_EVERY_MS);
-      const row = await read(id);
-      if (row === null) throw gone();
-      const token = usable(await open(id, row.sealed), resource, renew);
-      if (token !== null) return token;
-      if (now() > deadline) throw new TokenUnavailable('Another process has been refreshing this token for too long.');
-    }
-  }
-
-  async function refreshHeld(id: string, row: Row, resource: Resource, renew: boolean): Promise<string> {
-    const secret = await open(id, row.sealed);
-    const token = usable(secret, resource, renew);
-    if (token !== null) return token;
-    if (secret.refresh === undefined) throw gone();
-    const granted = await grant(row.provider, secret.refresh, resource);
-    const next = {
-      refresh: granted.refresh ?? secret.refresh,
-      access: { ...secret.access, [resource]: lifeOf(granted, now()) },
-    };
-    await database.query('update oauth_tokens set sealed = $2, expires = greatest(expires, $3::float8) where id = $1', [
-      id,
-      await seal(id, next),
-      now() + KEPT_MS,
-    ]);
-    return granted.access;
-  }
-
-  async function grant(provider: OauthProvider, refreshToken: string, resource: Resource): Promise<Granted> {
-    const scopes = PROFILES[provider].scopesOf?.[resource];
-    try {
-      const answer = await client.refreshTokenGrant(
-        await clients(provider),
-        refreshToken,
-        scopes === undefined ? {} : { scope: scopes.join(' ') },
-      );
-      return grantedOf(answer);
-    } catch (cause) {
-      if (cause instanceof client.ResponseBodyError && REFUSALS.has(cause.error))
-        throw new ConsentError('The provider takes this consent no more.', { cause });
-      log.warn({ provider, err: cause }, 'a token could not be refreshed');
-      throw new TokenUnavailable('The provider did not refresh the token.', { cause });
-    }
-  }
-
+  const refresh = openRefreshing(services);
   async function revoke({ provider, email, persons = [] }: Owner, { access, refresh: kept }: Revocable): Promise<void> {
     const token = kept ?? access;
     if (token === undefined) return;
@@ -245,12 +130,12 @@ export function openTokens(services: Services): KeptTokens {
   }
 
   async function erase(id: string, evenHeld: boolean): Promise<void> {
-    const [row] = await database.query<Row & { email: string; person: string | null }>(
+    const [row] = await database.query<StoredTokens & { email: string; person: string | null }>(
       'delete from oauth_tokens where id = $1 and ($2 or not held) returning provider, email, person, sealed',
       [id, evenHeld],
     );
     if (row === undefined) return;
-    const secret = await open(id, row.sealed).catch((error: unknown) => {
+    const secret = await openSecret(safe, id, row.sealed).catch((error: unknown) => {
       log.error({ provider: row.provider, err: error }, 'tokens are erased without being revoked');
       return null;
     });
@@ -268,17 +153,12 @@ export function openTokens(services: Services): KeptTokens {
 
   return {
     accessToken: async (id, { renew = false, resource: wanted = 'mail' } = {}) => {
-      const row = await read(id);
+      const row = await storedTokens(database, id);
       if (row === null) throw gone();
       const resource = PROFILES[row.provider].scopesOf === undefined ? 'mail' : wanted;
-      const token = usable(await open(id, row.sealed), resource, renew);
+      const token = usable(await openSecret(safe, id, row.sealed), { resource, renew, now: now() });
       if (token !== null) return token;
-      const key = `${id} ${resource}`;
-      const existing = underWay.get(key);
-      if (existing !== undefined) return existing;
-      const flight = refresh(id, resource, renew).finally(() => underWay.delete(key));
-      underWay.set(key, flight);
-      return flight;
+      return refresh(id, resource, renew);
     },
 
     of: async (id) => {
@@ -313,14 +193,14 @@ export function openTokens(services: Services): KeptTokens {
 
     store: async ({ email, provider, browser, persons = [] }, granted) => {
       const id = randomBytes(16).toString('hex');
-      const secret: Secret = {
+      const secret: TokenSecret = {
         ...(granted.refresh === undefined ? {} : { refresh: granted.refresh }),
         access: { mail: lifeOf(granted, now()) },
       };
       await database.query(
         `insert into oauth_tokens (id, provider, email, browser, person, sealed, expires)
          values ($1, $2, $3, $4, $5, $6, $7)`,
-        [id, provider, email, browser, persons[0] ?? null, await seal(id, secret), now() + UNUSED_MS],
+        [id, provider, email, browser, persons[0] ?? null, await sealSecret(safe, id, secret), now() + UNUSED_MS],
       );
       return id;
     },
@@ -340,30 +220,4 @@ export function openTokens(services: Services): KeptTokens {
       for (const { id } of rows) await erase(id, true);
     },
   };
-}
-
-/** Error codes of RFC 6749 §5.2 and OpenID Connect for when the person must consent again. */
-const REFUSALS: ReadonlySet<string> = new Set([
-  'invalid_grant',
-  'interaction_required',
-  'login_required',
-  'consent_required',
-  'invalid_scope',
-]);
-
-function gone(): ConsentError {
-  return new ConsentError('These tokens are gone.');
-}
-
-/** A token endpoint's grant; `expiresIn` is in seconds. */
-export function grantedOf(answer: client.TokenEndpointResponse & client.TokenEndpointResponseHelpers): Granted {
-  return {
-    access: answer.access_token,
-    expiresIn: answer.expiresIn(),
-    ...(answer.refresh_token === undefined ? {} : { refresh: answer.refresh_token }),
-  };
-}
-
-function lifeOf({ access, expiresIn }: Granted, now: number): Secret['access'][string] {
-  return { token: access, obtained: now, expires: now + (expiresIn ?? DEFAULT_LIFE_SECONDS) * 1000 };
 }
