@@ -20,6 +20,12 @@ async function writing(script: Script, capabilities: string, learnt = knownOf(nu
 
 const failed = (fault: string, more: object = {}) => ({ kind: 'failed', error: { fault, ...more } });
 
+/** Opens each mailbox as an empty one. */
+const empty: Script = (line, { tag, say }) => {
+  if (!line.includes(' SELECT ')) return false;
+  say('* 0 EXISTS', '* OK [UIDVALIDITY 7] Valid', `${tag} OK done`);
+};
+
 /** Answers each APPEND when its command has come to its end. */
 const answering = (answer: (tag: string) => string, seen: string[] = []): Script => {
   let tag = '';
@@ -112,6 +118,18 @@ describe('Writing to odd servers', () => {
       '{4096+}',
       '{4097}',
     ]);
+  });
+
+  test.each([
+    ['yahoo', ['\\Seen', 'work']],
+    ['aol', ['\\Seen', 'work']],
+    ['google', ['\\Seen', 'work']],
+    ['office365', ['\\Seen', '\\DELETED', 'work']],
+    [null, ['\\Seen', '\\DELETED', 'work']],
+  ] as const)('of a message that is marked as deleted, by %s', async (provider, kept) => {
+    const { writer } = await writing(empty, '', knownOf(provider));
+    const { keeps } = await writer.select('INBOX');
+    expect(keeps(['\\Seen', '\\DELETED', 'work'])).toEqual(kept);
   });
 
   test.each<[string, string, string[], boolean]>([

@@ -9,13 +9,21 @@ import { mailboxName } from './mailbox-name.ts';
 import { askStatus, Opening } from './opening.ts';
 import { setsOf } from './uid-sets.ts';
 
-/** What the writers of one account learn of its server. `refusesLarge`: it takes no large literal that does not wait. */
-export type Learnt = { refusesLarge: boolean };
+/**
+ * What the writers of one account learn of its server. `refusesLarge`: it takes no large literal that does not wait.
+ * `keepsDeleted`: it keeps a message that is marked as deleted.
+ */
+export type Learnt = { refusesLarge: boolean; readonly keepsDeleted: boolean };
 
 /** What is known of a server before. @param provider whose it is, where that is known */
 export function knownOf(provider: OauthProvider | null): Learnt {
-  // Microsoft says LITERAL+, and has answered large ones by "BAD command line limit exceeded" (MailKit 1493).
-  return { refusesLarge: provider === 'office365' };
+  return {
+    // Microsoft says LITERAL+, and has answered large ones by "BAD command line limit exceeded" (MailKit 1493).
+    refusesLarge: provider === 'office365',
+    // Yahoo, whose servers AOL has as well, refuses such a message (imapsync 420). Gmail expunges it at once, unless its
+    // owner has set that otherwise (`autoExpunge` in its API).
+    keepsDeleted: provider === null || provider === 'office365',
+  };
 }
 
 /** Writes over a connection that is signed in, and closes it in the end. */
@@ -44,9 +52,11 @@ class ImapStreamWriter implements MailWriter {
   readonly traits: WriterTraits;
   readonly #connection: ImapConnection;
   readonly #opening: Opening;
+  readonly #learnt: Learnt;
 
   constructor(connection: ImapConnection, learnt: Learnt) {
     this.#connection = connection;
+    this.#learnt = learnt;
     this.#opening = new Opening(connection, 'SELECT');
     this.traits = traitsOf(connection.capabilities, learnt);
     // RFC 7888 §4. Cyrus says LITERAL+ where it is told to take no more than LITERAL- does.
@@ -63,9 +73,11 @@ class ImapStreamWriter implements MailWriter {
       this.#opening.open(path),
     ]);
     const appendLimit = Number(limits?.get('APPENDLIMIT') ?? 0n);
+    const keeps = keeping(permanentFlags);
+    const { keepsDeleted } = this.#learnt;
     return {
       ...opened,
-      keeps: keeping(permanentFlags),
+      keeps: (flags) => keeps(flags).filter((flag) => keepsDeleted || flag.toLowerCase() !== '\\deleted'),
       ...(appendLimit > 0 ? { appendLimit } : {}),
     };
   }
