@@ -1,7 +1,7 @@
 import { takeBack } from '../mail/copy/take-back.ts';
 import { openTakeBackRecords, type TakenBack, takenBack } from '../mail/copy/take-back-records.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
-import { ConsentError } from '../oauth/tokens.ts';
+import { ConsentError } from '../oauth/token-errors.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';
 import { credentialsIfAny } from '../transfers/credentials.ts';
 import { LeaseLost, takeEndedTransfer } from '../transfers/lease.ts';

@@ -6,7 +6,7 @@ import { ProviderLimit } from '../mail/copy/budget.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
 import { RefusedForNow } from '../mail/copy/troubles.ts';
 import { isBareRefusal, isGoodbye, isNotConnected, MailError } from '../mail/imap/mail-error.ts';
-import { ConsentError, TokenUnavailable } from '../oauth/tokens.ts';
+import { ConsentError, TokenUnavailable } from '../oauth/token-errors.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';
 import { LeaseLost } from '../transfers/lease.ts';
 import type { OperationEnd, Waiting } from '../transfers/operations.ts';
