@@ -58,6 +58,46 @@ test(
   },
 );
 
+test(
+  'a mailbox that Exchange lets nobody read by IMAP is left to its owner after hours, and not waited for without end',
+  { timeout: 60_000 },
+  async () => {
+    let isAllowed = true;
+    const asked = new Set<string>();
+    const world = await openWorldOfTest({
+      mail: { INBOX: [letter(1)] },
+      change: (direction, part) => {
+        const text = part.toString('latin1');
+        if (direction !== 'to client') {
+          for (const [, tag = ''] of text.matchAll(/^(\w+) (?:NAMESPACE|LIST|STATUS|SELECT|EXAMINE)\b/gim))
+            asked.add(tag);
+          return part;
+        }
+        return Buffer.from(
+          text.replaceAll(/^(\w+) OK .*$/gm, (line, tag: string) =>
+            asked.delete(tag) && !isAllowed ? `${tag} BAD User is authenticated but not connected.\r` : line,
+          ),
+          'latin1',
+        );
+      },
+    });
+    const ordered = await world.order();
+    isAllowed = false;
+    await using _worker = await world.work();
+    const { database, queue } = world.web;
+    for (const before of [20, 27]) {
+      const { waiting } = await mailWhen(world, ordered, (mail) => mail.waiting !== undefined);
+      expect(waiting?.reason).toBe('busy');
+      const [kept] = await database.query<{ idle_runs: number }>('select idle_runs from operations');
+      expect(kept?.idle_runs).toBe(before === 20 ? 1 : 21);
+      await database.query('update operations set waiting_reason = null, idle_runs = $1', [before]);
+      await queue.send(ordered.id);
+    }
+    const { attention } = await mailWhen(world, ordered, (mail) => mail.attention !== undefined);
+    expect(attention).toMatchObject({ side: 'destination', reason: 'refused' });
+  },
+);
+
 test.each(['[UNAVAILABLE] Not now.', 'Not now.'])(
   'mailboxes that a server refuses to open are waited for, and reported after four waits: NO %s',
   { timeout: 60_000 },

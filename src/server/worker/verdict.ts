@@ -122,7 +122,13 @@ function isBusy(error: unknown): boolean {
 function waitingFor(error: unknown, until: number): Waiting | null {
   if (error instanceof MailError) {
     const reason = isBusy(error) || isBareRefusal(error) ? 'busy' : 'unreachable';
-    return { reason, until, ...(error instanceof RefusedForNow ? { refused: true } : {}) };
+    return {
+      reason,
+      until,
+      ...(error instanceof RefusedForNow ? { refused: true } : {}),
+      // It may be said for good.
+      ...(isNotConnected(error) ? { counted: true } : {}),
+    };
   }
   if (error instanceof ContactStoreError) {
     const hasAnswered = (error.status ?? error.pause) !== undefined;
