@@ -50,6 +50,10 @@ test('a provider whose sign-in does not answer is reported as unreachable', () =
   expect(verdictOn(new TokenUnavailable('503'), 1, false, 0)).toMatchObject({ kind: 'later', waiting });
 });
 
+test('a provider whose sign-in is out of reach is waited for as long as its mail server is', () => {
+  expect(triedFor(new TokenUnavailable('503'))).toBe(triedFor(new MailError('unreachable', 'ECONNREFUSED')));
+});
+
 test('a busy mail server is asked again after exactly the pause it asks for, and for as long as it is busy', () => {
   expect(verdictOn(new MailError('busy', 'Later.', { pause: 5000 }), 20, false, 0)).toMatchObject({ seconds: 5 });
   expect(triedFor(new MailError('busy', 'Later.'))).toBe(Infinity);

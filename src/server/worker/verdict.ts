@@ -15,8 +15,8 @@ import { SENTENCES } from './sentences.ts';
 /** Runs in a row that moved nothing, with pauses of up to five minutes: about two hours. */
 const IDLE_RUNS = 28;
 /**
- * A mail server may be unreachable for a night or a weekend, and a quota of contacts used up until tomorrow: this many runs,
- * most of them half an hour apart, take three days.
+ * A mail server or a provider's sign-in may be unreachable for a night or a weekend, and a quota of contacts used up until
+ * tomorrow: this many runs, most of them half an hour apart, take three days.
  */
 const AWAY_RUNS = IDLE_RUNS + 144;
 /** Gmail says goodbye to every connection for up to a day when its daily limit is exceeded: 30 hours, an hour apart. */
@@ -102,6 +102,7 @@ function patienceWith(error: unknown, idleRuns: number): { readonly runs: number
 }
 
 function isAway(error: unknown): boolean {
+  if (error instanceof TokenUnavailable) return true;
   // A quota of contacts that is used up comes back tomorrow.
   if (error instanceof ContactStoreError) return error.status === 429 || error.status === 403;
   return error instanceof MailError && (error.fault === 'unreachable' || error.fault === 'certificate');
