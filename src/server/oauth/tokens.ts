@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { OauthProvider } from '../../contract/provider.ts';
 import type { Log } from '../log.ts';
 import type { Database, Sql } from '../store/database.ts';
+import { earlierTime } from '../store/earlier-time.ts';
 import { resealed, type Safe } from '../store/safe.ts';
 import type { OauthClients } from './client.ts';
 import type { Resource } from './profile.ts';
@@ -215,7 +216,7 @@ export function openTokens(services: Services): KeptTokens {
     purge: async () => {
       const rows = await database.query<{ id: string }>(
         `select id from oauth_tokens where expires <= $1 limit ${PURGED_AT_ONCE}`,
-        [now()],
+        [await earlierTime(database, now)],
       );
       for (const { id } of rows) await erase(id, true);
     },

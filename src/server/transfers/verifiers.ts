@@ -1,5 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import type { Database, Sql } from '../store/database.ts';
+import { earlierTime } from '../store/earlier-time.ts';
 import { openSharedSafe, resealed } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
 
@@ -89,7 +90,8 @@ export function openVerifiers({ database, vault, now }: Services): Verifiers {
       return right;
     },
     purge: async () => {
-      await database.query(`delete from export_verifiers where not ${LIVES}`, [new Date(now())]);
+      const at = await earlierTime(database, now);
+      await database.query(`delete from export_verifiers where not ${LIVES}`, [new Date(at)]);
     },
   };
 }
