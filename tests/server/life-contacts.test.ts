@@ -74,6 +74,37 @@ test(
   },
 );
 
+test(
+  'contacts that wait are not asked for before their time when the mail goes on sooner, unless no wait is so long',
+  { timeout: 60_000 },
+  async () => {
+    const book = await bookThatAnswers({ status: 503, headers: { 'retry-after': '7200' } });
+    const world = await openWorldOfTest({ environment: { LEGACY_CARDDAV_URL: `${book}/{email}/` } });
+    const ordered = await orderExport(world);
+    const { database, queue } = world.web;
+    const runs = async () => {
+      const rows = await database.query<{ runs: number }>(
+        `select idle_runs as runs from operations join transfers on id = transfer_id
+         where leased_until is null and epoch > 0 order by operation`,
+      );
+      return rows.map((row) => row.runs);
+    };
+    await using _worker = await world.work();
+    await expect.poll(runs, { timeout: 15_000 }).toEqual([1, 1]);
+    const { waiting } = (await statusOf(world, ordered)).contactsmigration ?? {};
+    expect(waiting).toMatchObject({ reason: 'busy' });
+    await queue.send(ordered.id);
+    await expect.poll(async () => (await runs())[1], { timeout: 15_000 }).toBe(2);
+    expect(await runs()).toEqual([1, 2]);
+    expect((await statusOf(world, ordered)).contactsmigration?.waiting).toEqual(waiting);
+
+    // As a machine whose clock was ahead has written.
+    await database.query("update operations set waiting_until = waiting_until + interval '3 days'");
+    await queue.send(ordered.id);
+    await expect.poll(runs, { timeout: 15_000 }).toEqual([2, 3]);
+  },
+);
+
 test('a transfer of nothing but contacts is not run again by a password, which brings none', async () => {
   const { world, ordered } = await open(['contactsmigration']);
   expect((await call(world, 'cancel', ordered)).status).toBe(200);

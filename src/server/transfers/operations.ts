@@ -41,6 +41,30 @@ export async function openOperations(sql: Sql, id: string): Promise<Operation[]>
   ).map((row) => row.operation);
 }
 
+/** What is due within this time of one another is done in the same run. */
+const TOGETHER_MS = 1000;
+/** Nothing is asked to wait for longer: a later time was written by a clock that was ahead. */
+const LONGEST_WAIT_MS = 25 * 3_600_000;
+
+/**
+ * The operations that wait for longer than another one of the transfer, which it is run for now, and for how many seconds
+ * more: each run would count against them, and their servers may have asked for the wait.
+ * @param now milliseconds since the epoch
+ */
+export async function waitingOperations(sql: Sql, id: string, now: number): Promise<Map<Operation, number>> {
+  const rows = await sql.query<{ operation: Operation; until: number }>(
+    `select operation, coalesce(extract(epoch from waiting_until)::float8 * 1000, 0) as until
+     from operations where transfer_id = $1 and finished is null and attention_since is null`,
+    [id],
+  );
+  const due = Math.max(now, Math.min(...rows.map(({ until }) => until))) + TOGETHER_MS;
+  return new Map(
+    rows
+      .filter(({ until }) => until > due && until <= now + LONGEST_WAIT_MS)
+      .map(({ operation, until }) => [operation, (until - now) / 1000]),
+  );
+}
+
 /** How far an operation was when a run began, and how many runs in a row have moved nothing, including this one. */
 export type RunBegun = {
   readonly idleRuns: number;

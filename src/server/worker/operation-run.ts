@@ -37,15 +37,18 @@ type TransferRun = {
 type OperationRun = AsyncDisposable & { readonly perform: (step: Step) => Promise<Rest> };
 type OperationRuns = AsyncDisposable & { readonly of: (operation: Operation) => Promise<OperationRun> };
 
-/** Does a step, unless its operation has ended or waits for its owner. */
+/** Does a step, unless its operation has ended, waits for its owner, or is `waiting` for so many seconds more. */
 export async function performStep(
   step: Step,
   open: ReadonlySet<Operation>,
   resting: ReadonlyMap<Operation, AtRest>,
+  waiting: ReadonlyMap<Operation, number>,
   runs: OperationRuns,
 ): Promise<Rest> {
   if (!step.during.every((operation) => open.has(operation))) return null;
   if (resting.has(step.of)) return Infinity;
+  const seconds = waiting.get(step.of);
+  if (seconds !== undefined) return seconds;
   return (await runs.of(step.of)).perform(step);
 }
 

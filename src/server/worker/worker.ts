@@ -10,7 +10,7 @@ import { removeUnfinishedExport } from '../export/download/sweeper.ts';
 import { ENDS_AFTER_MS, eraseRefused, restingOperations, type AtRest } from '../transfers/attention.ts';
 import { destroyCredentials, openCredentials, type Secret } from '../transfers/credentials.ts';
 import { LeaseLost, takeTransfer, type HeldLease } from '../transfers/lease.ts';
-import { endOperation, endTransfer, openOperations } from '../transfers/operations.ts';
+import { endOperation, endTransfer, openOperations, waitingOperations } from '../transfers/operations.ts';
 import { countDailyRun, isOldNews, switchDailyOff } from '../transfers/dailies.ts';
 import type { Transfers } from '../transfers/orders.ts';
 import { endStopped } from '../transfers/stopping.ts';
@@ -117,6 +117,7 @@ async function runTransfer(
   }
   const credentials = await credentialsOf(id, services);
   const resting = await restingNow(transfer, lease, open, services);
+  const waiting = await waitingOperations(database, id, clock.now());
   const deaths = await countDeaths(database, id);
   await using _watched = memory.during(id);
   let rest: Rest = null;
@@ -126,7 +127,7 @@ async function runTransfer(
       { transfer, resumed, lease, open, resting, signal: AbortSignal.any([signal, lease.ending]), ...credentials },
       services,
     );
-    rest = await followPlan(planOf(transfer), (step) => performStep(step, open, resting, runs));
+    rest = await followPlan(planOf(transfer), (step) => performStep(step, open, resting, waiting, runs));
   } catch (error) {
     if (!(error instanceof LeaseLost) && lease.why() === null) throw error;
     if (lease.why() === 'stop') await endAsked(lease, services);
