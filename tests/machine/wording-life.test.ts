@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Progress, TransferStatus } from '../../src/contract/calls/status.ts';
 import { endingOf } from '../../src/portal/pages/status-need.ts';
 import { acts, contactsNeedOf, type Ending, needOf } from '../../src/portal/wording/acts.ts';
+import { daily, nextLook } from '../../src/portal/wording/status-daily.ts';
 import { isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
 import { standingWords } from '../../src/portal/wording/status-standing.ts';
 import { messageWords } from '../../src/portal/wording/message.ts';
@@ -30,6 +31,15 @@ test('the buttons of the status page have the names of the specification', () =>
 test('forwarding that is over says what is true also where a later transfer forwards to another address', () => {
   expect(forwardingWords.ended('ann@mail.example', FINISHED)).toBe(
     `Forwarding ended on ${formatDay(FINISHED)}. New mail no longer goes to ann@mail.example.`,
+  );
+});
+
+test('a daily that has brought new mail for the last time says so, and promises no time to look again', () => {
+  const until = '2025-11-30T23:59:59-08:00';
+  const said = (next: string) => daily.on(nextLook({ next, until }), until).join(' ');
+  expect(said('2025-12-01T04:59:59.000Z')).toContain('We look for new mail again on');
+  expect(said('2025-12-01T07:59:59.000Z')).toBe(
+    'This is on. We have looked for new mail for the last time. It ends by itself on November 30, 2025.',
   );
 });
 

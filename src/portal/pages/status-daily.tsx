@@ -1,7 +1,7 @@
 import { isCancelled, isOffered } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { Button } from '../parts/button.tsx';
-import { daily as words } from '../wording/status-daily.ts';
+import { daily as words, nextLook } from '../wording/status-daily.ts';
 import { useSend } from '../wizard-context.tsx';
 import { ActDialog, ActOutcome, Ask } from './act-dialog.tsx';
 
@@ -25,7 +25,7 @@ export function DailyCard({ snapshot }: Props) {
       {next === undefined ? (
         <p>{words.off(settings.legacyName, until)}</p>
       ) : (
-        words.on(next, until).map((each) => <p key={each}>{each}</p>)
+        words.on(nextLook(status.daily), until).map((each) => <p key={each}>{each}</p>)
       )}
       <div className="actions">
         {mayTurnOn && <Button onPress={() => send({ type: 'act.open', act: 'daily' })}>{turnOn.button}</Button>}

@@ -12,6 +12,7 @@ import { Message, MessagePlace } from '../parts/message.tsx';
 import { useOnline } from '../parts/online.ts';
 import { shared } from '../wording.ts';
 import { finished } from '../wording/status-finished.ts';
+import { nextLook } from '../wording/status-daily.ts';
 import { status as words } from '../wording/status.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { Banner } from './banner.tsx';
@@ -105,7 +106,7 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
     hasNoFiles: endedWithoutFiles(status),
     at: snapshot.context.now,
     isTold: status?.untold !== true,
-    looksAgain: status?.daily?.next,
+    looksAgain: status?.daily && nextLook(status.daily),
   };
   const isClosed = isOver(timeLeft(settings.accessEnd, snapshot.context.now));
   return (

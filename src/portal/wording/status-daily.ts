@@ -9,14 +9,21 @@ const ENDED: Record<NonNullable<Daily['ended']>, string> = {
     'We stopped bringing new mail, because it did not work any more. Please turn it on again, or contact support.',
 };
 
+/** When new mail is looked for next; nothing after the last time. */
+export function nextLook({ next, until }: Daily): string | undefined {
+  return next !== undefined && Date.parse(next) < Date.parse(until) ? next : undefined;
+}
+
 /** What still arrives is brought once a day. */
 export const daily = {
   title: 'New mail, once a day',
   off: (legacyName: string, until: string) =>
     `New mail may still come to your ${legacyName} mailbox. If you like, we bring it to your new mailbox once a day, until ${pacificDate(until)}.`,
   ended: (why: NonNullable<Daily['ended']>) => ENDED[why],
-  on: (next: string, until: string) => [
-    `This is on. We look for new mail again on ${formatMoment(next)}.`,
+  on: (next: string | undefined, until: string) => [
+    next === undefined
+      ? 'This is on. We have looked for new mail for the last time.'
+      : `This is on. We look for new mail again on ${formatMoment(next)}.`,
     `It ends by itself on ${pacificDate(until)}.`,
   ],
   turnOn: {
