@@ -143,6 +143,20 @@ describe('contacts over CardDAV, with radicale', needs('radicale'), () => {
     expect(read.kind === 'group' && read.group).toMatchObject({ members: ['ann', 'theirs', 'bob'], notes: 'mine' });
   });
 
+  test('a group names its members by the UIDs that they have there', async () => {
+    const source = await newUser();
+    const { user, book } = await newUser();
+    const ann = ['FN:Ann Smith', 'N:Smith;Ann;;;', 'EMAIL:ann@example.com'];
+    await server.put(source.book, source.user, 'ann.vcf', card('ann', ...ann));
+    await server.put(source.book, source.user, 'bob.vcf', card('bob', 'FN:Bob Smith', 'N:Smith;Bob;;;'));
+    await server.put(source.book, source.user, 'club.vcf', card('club', ...group('ann', 'bob')));
+    await server.put(book, user, 'theirs.vcf', card('theirs', ...ann));
+    await copy(user, source.user);
+    const club = (await server.cards(user, 'book')).find((text) => text.includes('FN:Club')) ?? '';
+    const read = readCard(club);
+    expect(read.kind === 'group' && read.group.members).toEqual(['theirs', 'bob']);
+  });
+
   test('a contact that is there under another UID gets what it lacks, and keeps every line of its own', async () => {
     const { user, book } = await newUser();
     const own = ['FN:Doe\\, Jane', 'N:Doe;Jane;;;', 'EMAIL;TYPE=HOME:JANE@example.com', 'X-MINE:kept', 'NOTE:mine'];

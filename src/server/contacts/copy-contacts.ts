@@ -184,8 +184,15 @@ class Run {
   async group(group: Parameters<ContactWriter['group']>[0]): Promise<void> {
     await this.flush();
     if (this.#known.has(`group ${group.uid}`)) return;
-    const remarks = await this.#copy.writer.group(group, this.#copy.signal);
+    const members = group.members.map((member) => this.#uidThere(member));
+    const remarks = await this.#copy.writer.group({ ...group, members }, this.#copy.signal);
     await this.#copy.fates.settle([{ uid: `group ${group.uid}`, fate: 'group', name: group.name, remarks }]);
+  }
+
+  /** The UID of a contact's counterpart, which may be another. */
+  #uidThere(uid: string): string {
+    const { destinationId = '' } = this.#settled.get(uid) ?? this.#known.get(uid) ?? {};
+    return (destinationId === '' ? '' : this.#index.claimById(destinationId)?.uid) || uid;
   }
 
   async settle(settled: readonly Settled[]): Promise<void> {
