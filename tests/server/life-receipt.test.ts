@@ -175,6 +175,21 @@ describe('a receipt', () => {
       expect(() => checkReceipt(forged, pem)).toThrow(ReceiptError);
   });
 
+  test('as CSV has nothing in it that a spreadsheet shows and the signature does not cover', async () => {
+    const { text } = await receipt('csv');
+    const statement = text.indexOf('\r\nstatement,,') + '\r\nstatement,'.length;
+    const row = text.lastIndexOf('\r\nmessage,', statement) + 2;
+    for (const forged of [
+      // In the line of the statement.
+      `${text.slice(0, statement)}All of it was lost${text.slice(statement)}`,
+      // A line that is none to Excel, which puts it into the last cell of the one before.
+      `${text.slice(0, row - 2)}""${text.slice(row)}`,
+      `${text.slice(0, row - 2)}\r${text.slice(row)}`,
+    ])
+      expect(() => checkReceipt(forged, pem)).toThrow('This file is no receipt');
+    expect(checkReceipt(text.replaceAll('\r\n', '\n'), pem).isListChecked).toBe(true);
+  });
+
   test('as CSV runs nothing in a spreadsheet, and as HTML nothing in a browser', async () => {
     const csv = await receipt('csv');
     expect(csv.headers.get('content-disposition')).toContain('attachment');

@@ -150,16 +150,19 @@ function readHtml(text: string): Read {
   return { statement: within('statement'), signature: within('signature'), lines: null };
 }
 
+/** The last lines, whose last cell alone is vouched for: the others must be empty. */
+const CSV_ENDS = ['statement', 'signature', 'key'].map((name) => [name, ...COLUMNS.slice(2).map(() => '')]);
+
 function readCsv(text: string): Read {
   const [columns, ...rows] = rowsOf(text);
-  const [statement, signature, key] = rows.splice(-3);
-  const frame = [columns, statement?.[0], signature?.[0], key?.[0]];
-  if (JSON.stringify(frame) !== JSON.stringify([COLUMNS, 'statement', 'signature', 'key'])) throw notOne();
-  const value = COLUMNS.length - 1;
-  return { statement: statement?.[value] ?? '', signature: signature?.[value] ?? '', lines: rows };
+  const ends = rows.splice(-CSV_ENDS.length);
+  const frame = [columns, ...ends.map((cells) => cells.slice(0, -1))];
+  if (JSON.stringify(frame) !== JSON.stringify([COLUMNS, ...CSV_ENDS])) throw notOne();
+  const [statement = '', signature = ''] = ends.map((cells) => cells.at(-1));
+  return { statement, signature, lines: rows };
 }
 
-/** RFC 4180. */
+/** RFC 4180, strictly: of anything else, other programs may show what is not checked here. */
 function rowsOf(text: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];
@@ -176,7 +179,7 @@ function rowsOf(text: string): string[][] {
       at += 1;
     } else {
       const from = at;
-      while (at < text.length && text[at] !== ',' && text[at] !== '\r' && text[at] !== '\n') at += 1;
+      while (at < text.length && !',"\r\n'.includes(text.charAt(at))) at += 1;
       cell = text.slice(from, at);
     }
     row.push(cell);
@@ -186,7 +189,8 @@ function rowsOf(text: string): string[][] {
       continue;
     }
     if (text[at] === '\r') at += 1;
-    if (text[at] === '\n') at += 1;
+    if (at < text.length && text[at] !== '\n') throw notOne();
+    at += 1;
     rows.push(row);
     row = [];
   }
