@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { domainToASCII, domainToUnicode } from 'node:url';
+import { withFoldedDomain } from '../contract/email-address.ts';
 import { type Settings, SettingsError } from '../contract/settings.ts';
 import { type ExportStore, FileGoneError, StoreError } from './export/storage/export-store.ts';
 import { openExportStore } from './export/storage/open-export-store.ts';
@@ -37,12 +39,22 @@ export async function eraseFromServer(settings: Settings, subscriber: string): P
   const { vault, safe } = await openSealingBeside({ settings, database, folder });
   const now = Date.now;
   const exports = openExportStore(settings);
-  await requireFiles(exports, await filesOf(database, subscriber));
+  const spellings = spellingsOf(subscriber);
+  for (const each of spellings) await requireFiles(exports, await filesOf(database, each));
   const tokens = openTokens({ oauthClients: openOauthClients({ settings, now }), database, safe, log, now });
-  // Awaited here, before what it works on is closed.
-  const count = await eraseSubscriber({ database, safe, vault, log, tokens, exports }, subscriber).catch(filesStay);
+  let count = 0;
+  for (const each of spellings)
+    count += await eraseSubscriber({ database, safe, vault, log, tokens, exports }, each).catch(filesStay);
   await overwriteDeleted(database);
   return count;
+}
+
+/** The address as calls name it, and with its domain in letters and as DNS has it: either may have been typed. */
+function spellingsOf(address: string): ReadonlySet<string> {
+  const email = withFoldedDomain(address.toLowerCase());
+  const end = email.lastIndexOf('@') + 1;
+  const [local, domain] = [email.slice(0, end), email.slice(end)];
+  return new Set([email, `${local}${domainToASCII(domain)}`, `${local}${domainToUnicode(domain)}`]);
 }
 
 /** What is erased already stays so, and the next try goes on from there. @throws {SettingsError} for files that stay */

@@ -419,7 +419,7 @@ describe('what is known of a transfer', () => {
         },
       },
     };
-    expect(await eraseSubscriber(services, ANN.toUpperCase())).toBe(1);
+    expect(await eraseSubscriber(services, ANN)).toBe(1);
     expect(removed).toEqual([jobid]);
     for (const table of [
       'transfers',

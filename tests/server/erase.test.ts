@@ -231,6 +231,28 @@ test(
   },
 );
 
+test(
+  'a subscriber at an internationalized domain is erased however its name is spelled',
+  { ...needs('postgresql'), timeout: 60_000 },
+  async () => {
+    const { folder, url, key } = await openFilled();
+    await using database = await openDatabase({ url });
+    for (const [from, email] of [
+      [ANN, 'ann@bücher.example'],
+      [BOB, 'ann@xn--bcher-kva.example'],
+    ])
+      await database.query('update transfers set source_email = $2 where source_email = $1', [from, email]);
+    const settings = readSettings({
+      DATABASE_URL: url,
+      SECRET_KEY: key.toString('base64'),
+      EXPORTS_URL: folder,
+      SANDBOX: 'on',
+      LOG_LEVEL: 'silent',
+    });
+    expect(await eraseFromServer(settings, 'Ann@BU\u{308}CHER.example')).toBe(2);
+  },
+);
+
 describe('the command that erases a subscriber leaves nothing of them in any table', () => {
   describe('of PostgreSQL (needs postgresql)', needs('postgresql'), () => {
     test('by its address', async () => {

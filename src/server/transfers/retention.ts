@@ -67,11 +67,11 @@ type Erasing = {
 /**
  * Erases everything that is known about a subscriber at once: transfers from and to the address with their files,
  * tokens, letters and sign-ins. This ends running transfers, whichever worker has them; what has been copied stays.
+ * @param email in the spelling that is stored
  * @returns how many transfers there were.
  */
-export async function eraseSubscriber(services: Erasing, address: string): Promise<number> {
+export async function eraseSubscriber(services: Erasing, email: string): Promise<number> {
   const { database, safe, vault, tokens, exports } = services;
-  const email = address.toLowerCase();
   const transfers = await database.query<{ id: string }>(
     `update transfers set epoch = epoch + 1, finished = coalesce(finished, now())
      where ${ABOUT} returning id`,
@@ -105,11 +105,11 @@ export async function eraseSubscriber(services: Erasing, address: string): Promi
 }
 
 /** The files that {@link eraseSubscriber} would remove. */
-export function filesOf(sql: Sql, address: string): Promise<{ exportName: string; name: string }[]> {
+export function filesOf(sql: Sql, email: string): Promise<{ exportName: string; name: string }[]> {
   return sql.query(
     `select exports.name as "exportName", export_files.name from export_files join exports on exports.id = export_id
        join transfers on transfers.id = transfer_id where ${ABOUT} and deleted is null`,
-    [address.toLowerCase()],
+    [email],
   );
 }
 
