@@ -20,9 +20,19 @@ test(
   { ...needs('postgresql'), timeout: 90_000 },
   async () => {
     let isUp = true;
-    const { child, ended, line, address, ask } = await startWorkerByLine({ before: async () => isUp });
-    await expect.poll(() => ask('/healthz'), WITHIN).toBe(200);
-    expect(await ask('/readyz'), 'its tables are being made').toBe(503);
+    const [making, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { child, ended, line, address, ask } = await startWorkerByLine({
+      before: async () => isUp,
+      change: async (direction, part) => {
+        if (direction === 'to client' || !part.includes('create table')) return part;
+        making.resolve();
+        await seen.promise;
+        return part;
+      },
+    });
+    await making.promise;
+    expect([await ask('/healthz'), await ask('/readyz')], 'its tables are being made').toEqual([200, 503]);
+    seen.resolve();
     await expect.poll(() => ask('/readyz'), WITHIN).toBe(200);
     for (const other of ['/', '/api/status/', '/api/openapi.json']) expect(await ask(other)).toBe(404);
 
