@@ -648,7 +648,7 @@ describe('an odd server of scripts', () => {
         const place = sievePlaceOf({ ...trust, trustedMailCertificates: [String(cert)] });
         if (place === null) throw new Error('There is no server of scripts.');
         const account = { email: SUBSCRIBER, password: 'canary-password', place };
-        await using _session = await openSieveSession(account, AbortSignal.timeout(2000));
+        await using _session = await openSieveSession(account, AbortSignal.timeout(WITHIN_MS));
       };
       await expect(signInWith(other)).rejects.toMatchObject({ fault: 'certificate' });
       expect(heard).toEqual([]);
