@@ -11,6 +11,7 @@ import { openSession } from '../../src/server/mail/imap/wire/session.ts';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import type { Resolver } from '../../src/server/network/resolver.ts';
 import { selfSigned, signedBy } from '../support/certificate.ts';
+import { freePort } from '../support/free-port.ts';
 import { needs } from '../support/needs.ts';
 
 type Certificate = { readonly key: Buffer; readonly cert: Buffer };
@@ -202,12 +203,7 @@ describe('The way to a mail server', needs('openssl'), () => {
   );
 
   test('a port where nobody listens is unreachable', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    server.close();
-    await once(server, 'close');
+    const port = await freePort();
     for (const security of ['tls', 'open'] as const)
       await expect(signIn({ port, security })).rejects.toMatchObject({ fault: 'unreachable' });
   });

@@ -5,6 +5,7 @@ import { readAutoconfig } from '../../src/server/mail/discovery/autoconfig.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
 import { openWeb } from '../../src/server/web/services.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { freePort } from '../support/free-port.ts';
 import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 /** The legacy mail server, and any that hangs, is given up within this time. */
@@ -64,9 +65,7 @@ describe('a legacy mail server', () => {
   const safe = /Your mail is safe\. Please try again/;
 
   test('that is down is reported as such', async () => {
-    const closed = await listen(createServer());
-    servers.pop()?.close();
-    expect(await signInAt(`imaps://127.0.0.1:${closed}`)).toMatchObject({
+    expect(await signInAt(`imaps://127.0.0.1:${await freePort()}`)).toMatchObject({
       status: 502,
       error: 'GENERAL_ERROR',
       message: expect.stringMatching(safe),
