@@ -113,8 +113,9 @@ describe('a daily that has begun a run', { timeout: 60_000 }, () => {
     expect(await credentialsOf(world)).toEqual([]);
     expect((await statusOf(world, ordered)).daily).not.toHaveProperty('next');
     await using _worker = await world.work();
-    await expect.poll(() => database.query('select 1 from transfers where finished is null')).toEqual([]);
-    await expect.poll(() => database.query('select 1 from take_backs where finished is null')).toEqual([]);
+    // What was queued for it has been looked at.
+    const queued = "select 1 from pgboss.job where name in ('transfers', 'take-backs') and state <> 'completed'";
+    await expect.poll(() => database.query(queued)).toEqual([]);
     await using client = await world.destinationMail();
     expect(await client.read('INBOX')).toHaveLength(name === 'take-back' ? 0 : 2);
     const told = "select 1 from pgboss.job where name = 'notifications' and data->>'kind' = 'stopped'";
