@@ -408,12 +408,15 @@ describe('with other settings', () => {
       signal: stopping.signal,
     });
     const url = `http://127.0.0.1:${web.port}`;
+    const started = Promise.withResolvers<unknown>();
+    subscribe('http.server.request.start', started.resolve);
     const slow = fetch(`${url}/api/validate-imap/`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ imap: 'imap.nowhere.example' }),
     });
-    await expect.poll(async () => (await fetch(`${url}/healthz`)).status).toBe(200);
+    await started.promise;
+    unsubscribe('http.server.request.start', started.resolve);
     stopping.abort();
     await web[Symbol.asyncDispose]();
     expect((await slow).status).toBe(400);
