@@ -85,7 +85,7 @@ async function openSandbox(lifetime: AsyncDisposableStack, settings: Settings): 
 
 /** The next one, or any that is free. */
 function sandboxPort({ port, healthPort }: Settings): number {
-  return port === 0 || port === LAST_PORT || port + 1 === healthPort ? 0 : port + 1;
+  return port === LAST_PORT || port + 1 === healthPort ? 0 : port + 1;
 }
 
 function stop(message: string): never {

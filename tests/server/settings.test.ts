@@ -71,10 +71,20 @@ test.each([
   ['True', true],
   ['1', true],
   ['false', false],
-  ['TRUE', false],
-  ['yes', false],
+  ['False', false],
+  ['0', false],
 ])('IN_QA=%s is for quality assurance: %s', (value, isOn) => {
   expect(portalSettings(readSettings({ IN_QA: value })).inQa).toBe(isOn);
+});
+
+test.each(['TRUE', 'yes', 'on', 'off'])('IN_QA=%s is refused: it may be meant either way', (value) => {
+  expect(() => readSettings({ IN_QA: value })).toThrow(
+    'IN_QA must be true, True or 1, or else false, False or 0. Example: IN_QA=true',
+  );
+});
+
+test('PORT=0 is refused: nobody could tell where the product listens', () => {
+  expect(() => readSettings({ PORT: '0' })).toThrow('PORT must be a whole number from 1 to 65535. Example: PORT=8080');
 });
 
 const DATABASE = { DATABASE_URL: 'postgres://127.0.0.1/portal', SECRET_KEY: Buffer.alloc(32, 1).toString('base64') };
@@ -211,5 +221,5 @@ test('settings may stand in .env, and what the environment says counts above it'
   await writeFile(join(folder, '.env'), 'PORT=eighty\nROLE=boss\n');
   const { ended, output } = runProduct({ ROLE: 'all' }, folder);
   expect(await ended).toBe(78);
-  expect(output()).toBe('PORT must be a whole number from 0 to 65535. Example: PORT=8080\n');
+  expect(output()).toBe('PORT must be a whole number from 1 to 65535. Example: PORT=8080\n');
 });

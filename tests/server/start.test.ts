@@ -60,7 +60,7 @@ test('every setting that makes no sense is named at once, with its fault and an 
   });
   expect(code).toBe(78);
   expect(said.trim().split('\n')).toEqual([
-    'PORT must be a whole number from 0 to 65535. Example: PORT=8080',
+    'PORT must be a whole number from 1 to 65535. Example: PORT=8080',
     'ROLE must be all, web or worker. Example: ROLE=all',
     'SECRET_KEY must be 32 bytes in base64. Example: SECRET_KEY=$(openssl rand -base64 32)',
     "EXPORTS_URL must be a folder, or a bucket's address that starts with s3://. Example: EXPORTS_URL=s3://bucket/prefix?endpoint=https://s3.example.com&region=us-west-1",

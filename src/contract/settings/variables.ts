@@ -29,7 +29,7 @@ export const VARIABLES = {
       fault({ fault: 'must be a name or an address of this machine, and nothing around it.', example: 'HOST=::1' }),
     ),
   ),
-  PORT: number(0, 65_535, 'PORT=8080'),
+  PORT: number(1, 65_535, 'PORT=8080'),
   /** Where a process of any role answers `/healthz` and `/readyz`, and nothing else. */
   HEALTH_PORT: number(1, 65_535, 'HEALTH_PORT=8081'),
   PUBLIC_URL: origin('PUBLIC_URL=https://transfer.example.com'),
@@ -72,7 +72,10 @@ export const VARIABLES = {
     ),
   ),
   IN_QA: v.pipe(
-    v.string(),
+    v.picklist(
+      ['true', 'True', '1', 'false', 'False', '0'],
+      fault({ fault: 'must be true, True or 1, or else false, False or 0.', example: 'IN_QA=true' }),
+    ),
     v.transform((value) => ['true', 'True', '1'].includes(value)),
   ),
   LEGACY_NAME: line(64, 'LEGACY_NAME=San Bruno'),
