@@ -174,6 +174,8 @@ function misspelt(environment: Environment): string[] {
   const known: readonly string[] = [...SETTING_NAMES, ...FILE_SETTINGS.map((name) => `${name}_FILE`)];
   return Object.keys(environment).flatMap((name) => {
     if (name.length < SHORTEST_MISSPELT || known.includes(name) || (environment[name]?.trim() ?? '') === '') return [];
+    const inFile = SETTING_NAMES.find((each) => `${each}_FILE` === name);
+    if (inFile !== undefined) return `${name} is no setting: only secrets come from files. Set ${inFile} itself.`;
     const meant = known.find((each) => slipsBetween(name, each) <= SLIPS);
     return meant === undefined ? [] : `${name} is no setting. ${meant} may be meant: rename it, or take it out.`;
   });

@@ -244,6 +244,10 @@ test.each([
     { SMTP_URL_FIEL: '/run/canary' },
     'SMTP_URL_FIEL is no setting. SMTP_URL_FILE may be meant: rename it, or take it out.',
   ],
+  [
+    { SUPPORT_EMAIL_FILE: '/run/canary' },
+    'SUPPORT_EMAIL_FILE is no setting: only secrets come from files. Set SUPPORT_EMAIL itself.',
+  ],
 ])('a name that is nearly that of a setting is refused, as it would count as unset: %o', (environment, problem) => {
   expect(problemsOf({ ...LEGACY, ...environment })).toEqual([problem]);
 });
