@@ -52,7 +52,8 @@ export type Message =
         | 'signed out'
         | 'signed out everywhere'
         | 'sign-out unfinished'
-        | 'start unknown';
+        | 'start unknown'
+        | 'too many downloads';
     }
   /** Copying what is new failed, as one of the two sign-ins was refused. */
   | { readonly about: 'source refused' | 'destination refused' }

@@ -1,10 +1,10 @@
 import { and, stateIn } from 'xstate';
 import { domainOf } from '../../src/contract/email-address.ts';
-import { failedWith, failureOf, transferInTheWay } from '../failure.ts';
-import { operationsOf } from '../mode.ts';
+import { type FailedEvent, failedWith, failureOf, transferInTheWay } from '../failure.ts';
+import { modeOf, operationsOf } from '../mode.ts';
 import { readUsPhone } from '../phone-number.ts';
 import { wizard } from '../wizard.setup.ts';
-import type { Context } from '../wizard.types.ts';
+import type { Context, Message } from '../wizard.types.ts';
 import type { LoadRequest } from '../../src/contract/calls/load.ts';
 import { askingHome } from './asking-home.ts';
 import { banner } from './banner.ts';
@@ -110,10 +110,17 @@ function loadRequestOf(context: Context): LoadRequest {
   };
 }
 
+/** A download is only refused where there are as many as a mailbox may have at a time. */
+function loadFailure({ context, event }: { context: Context; event: FailedEvent }): { message: Message } {
+  const { message } = failureOf('load failed')({ event });
+  const isOneTooMany = message.code === 'OPERATION_NOT_ALLOWED' && modeOf(context) === 'download';
+  return { message: isOneTooMany ? { about: 'too many downloads' } : message };
+}
+
 const failed = {
   target: 'waiting',
   actions: [
-    { type: 'show the message', params: failureOf('load failed') },
+    { type: 'show the message', params: loadFailure },
     { type: 'remember the transfer in the way', params: transferInTheWay },
   ],
 } as const;

@@ -62,6 +62,7 @@ const catalogue: readonly Subject[] = [
     { about: 'account creation' as const, code },
     { about: 'load failed' as const, code },
   ]),
+  { about: 'too many downloads' },
   { about: 'sign-in elsewhere ended', provider: 'aol' },
   { about: 'support sent' },
   { about: 'support failed', code: 'GENERAL_ERROR' },

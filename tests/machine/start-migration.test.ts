@@ -398,6 +398,13 @@ describe('the start of the transfer', () => {
     expect(wizard.context().message).toEqual({ about: 'load failed', code: 'INVALID_CREDENTIALS' });
   });
 
+  test('a download that is one too many is told as that, and nothing about contacts', async () => {
+    const script: Script = { 'check the domain': valid, 'start the transfer': refusal('OPERATION_NOT_ALLOWED') };
+    const wizard = await typed(EMAIL, script, SESSIONS.downloading);
+    await wizard.send(submit);
+    expect(wizard.context().message).toEqual({ about: 'too many downloads' });
+  });
+
   test.each([SESSIONS.moving, SESSIONS.toOther])('nothing is submitted without a contact', async (session) => {
     const wizard = arrive({}, session);
     const calls = wizard.calls.length;

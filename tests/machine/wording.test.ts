@@ -388,6 +388,12 @@ describe('the words of the messages', () => {
     );
   });
 
+  test('a download that is one too many is told with what to do', () => {
+    expect(said({ about: 'too many downloads' })).toBe(
+      `error | Your download has not started | There are too many downloads of this mailbox already. | ${SAFE} Please delete one of them on its status page, or wait until we delete it.`,
+    );
+  });
+
   test('a letter to support has its success and its failure', () => {
     expect(said({ about: 'support sent' })).toContain('success | Your message has been sent successfully.');
     for (const code of EVERY_CODE)

@@ -37,6 +37,12 @@ export function messageWords(message: Message, legacyName: string): MessageWords
       return accountWords(message.code);
     case 'load failed':
       return error(...loadWords(message.code));
+    case 'too many downloads':
+      return error(
+        'Your download has not started',
+        'There are too many downloads of this mailbox already.',
+        `${SAFE} Please delete one of them on its status page, or wait until we delete it.`,
+      );
     case 'sign-in elsewhere ended':
       return error(...signInEndedWords(providerName(message.provider, legacyName)));
     case 'support sent':
