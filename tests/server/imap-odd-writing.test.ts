@@ -132,6 +132,19 @@ describe('Writing to odd servers', () => {
     expect(keeps(['\\Seen', '\\DELETED', 'work'])).toEqual(kept);
   });
 
+  test('of a message that is marked as deleted, by one that turns out to refuse it', async () => {
+    const learnt = knownOf(null);
+    const appends = answering((tag) => `${tag} NO [CANNOT] APPEND Contains Deleted flag`);
+    const script: Script = (line, stage) => (empty(line, stage) === false ? appends(line, stage) : undefined);
+    const { append } = await writing(script, '', learnt);
+    const marked = ['one', 'two'].map((text) => newMessage(text, { flags: ['\\Deleted'] }));
+    expect(await append(marked)).toMatchObject([failed('lost'), failed('lost')]);
+    const { writer, append: appendAgain } = await writing(script, '', learnt);
+    expect((await writer.select('INBOX')).keeps(['\\Seen', '\\Deleted'])).toEqual(['\\Seen']);
+    // Whatever it says of one without that mark is of the message.
+    expect(await appendAgain([newMessage('text')])).toMatchObject([{ kind: 'refused', reason: 'not accepted' }]);
+  });
+
   test.each<[string, string, string[], boolean]>([
     ['is listed', 'Family', ['* LIST () "/" Family'], true],
     ['only has others below it', 'Family', ['* LIST (\\Noselect) "/" Family'], false],

@@ -1,6 +1,6 @@
 import type { OauthProvider } from '../../../../contract/provider.ts';
 import { isRefusal, MailError, unlessRefused } from '../mail-error.ts';
-import type { Appending, MailReader, MailWriter, NewMessage, Selected, WriterTraits } from '../streams.ts';
+import type { Appended, Appending, MailReader, MailWriter, NewMessage, Selected, WriterTraits } from '../streams.ts';
 import { Append } from './append.ts';
 import { keeping } from './flags.ts';
 import type { ImapConnection } from './imap-connection.ts';
@@ -13,7 +13,7 @@ import { setsOf } from './uid-sets.ts';
  * What the writers of one account learn of its server. `refusesLarge`: it takes no large literal that does not wait.
  * `keepsDeleted`: it keeps a message that is marked as deleted.
  */
-export type Learnt = { refusesLarge: boolean; readonly keepsDeleted: boolean };
+export type Learnt = { refusesLarge: boolean; keepsDeleted: boolean };
 
 /** What is known of a server before. @param provider whose it is, where that is known */
 export function knownOf(provider: OauthProvider | null): Learnt {
@@ -120,14 +120,20 @@ class ImapStreamWriter implements MailWriter {
 
   append(path: string, messages: AsyncIterable<NewMessage>, { together }: { readonly together: boolean }): Appending {
     const append = new Append(this.#connection, this.traits, path, together && this.traits.together);
-    const sent = append.send(messages);
-    return {
-      sent,
-      outcome: sent.then(
-        () => append.outcome(),
-        () => append.outcome(),
-      ),
+    const mayBeMarked = this.#learnt.keepsDeleted;
+    const outcome = async () => {
+      const all = await append.outcome();
+      return mayBeMarked ? all.map((each) => this.#unlessMarked(each)) : all;
     };
+    const sent = append.send(messages);
+    return { sent, outcome: sent.then(outcome, outcome) };
+  }
+
+  /** Yahoo's servers have other names as well, such as AT&T's. What they refuse for its mark is sent again without it. */
+  #unlessMarked(outcome: Appended): Appended {
+    if (outcome.kind !== 'refused' || !/deleted flag/i.test(outcome.text)) return outcome;
+    this.#learnt.keepsDeleted = false;
+    return { kind: 'failed', error: new MailError('lost', 'The mail server takes nothing that is marked as deleted.') };
   }
 
   async addFlags(path: string, uid: number, flags: readonly string[]): Promise<void> {
