@@ -368,6 +368,24 @@ describe('a transfer whose new mailbox', { timeout: 90_000 }, () => {
     expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 6, skipped: [] });
     expect(await digests(world)).toHaveLength(6);
   });
+
+  test('drops flags, and lets nobody set them, is brought all messages all the same', async () => {
+    const world = await openWorldOfTest({
+      mail: { INBOX: many(6) },
+      change: (direction, part) => {
+        const text = part.toString('latin1');
+        const changed =
+          direction === 'to client'
+            ? text.replaceAll(/^(\S+) BAD .*/gm, '$1 NO [NOPERM] Permission denied.')
+            : text.replaceAll(/ \([^)]*\)(?= "[ \d]\d-)/g, ' ()').replaceAll(' UID STORE ', ' UID STORR ');
+        return Buffer.from(changed, 'latin1');
+      },
+    });
+    const ordered = await world.order();
+    await using _worker = await world.work();
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 6, skipped: [] });
+    expect(await digests(world)).toHaveLength(6);
+  });
 });
 
 /** Signs anybody in, and says no to whoever wants its mailboxes. */

@@ -16,7 +16,7 @@ import { meanwhile, type Task } from './meanwhile.ts';
 import { droppedFlags, readBack } from './read-back.ts';
 import type { Plan } from './folder-plan.ts';
 import type { LedgerMailbox } from './ledger.ts';
-import { isTroubled, unlessTroubled } from './troubles.ts';
+import { isTroubled, unlessRefusedAgain, unlessTroubled } from './troubles.ts';
 import {
   FolderLeft,
   PlanAgain,
@@ -246,6 +246,7 @@ async function settleFindings(engine: Engine): Promise<void> {
   await lookForAbsent(engine);
 }
 
+/** Those that the server refuses to set are left: the messages are there. */
 async function setDroppedFlags(engine: Engine): Promise<void> {
   const { lanes, findings } = engine;
   const dropped = droppedFlags(findings.flags.splice(0), findings.kept);
@@ -253,8 +254,10 @@ async function setDroppedFlags(engine: Engine): Promise<void> {
   await lanes.work(
     workOf([...Map.groupBy(dropped, ({ path }) => path)]),
     async ([path, all], { writer }) => {
-      const selected = await writer.select(path);
-      for (const { uid, flags } of all) await writer.addFlags(path, uid, selected.keeps(flags));
+      const selected = await unlessRefusedAgain(() => writer.select(path));
+      if (selected === null) return;
+      for (const { uid, flags } of all)
+        await unlessRefusedAgain(() => writer.addFlags(path, uid, selected.keeps(flags)));
     },
     () => 1,
   );
