@@ -96,6 +96,8 @@ function isoOf(seconds: number): string {
 function messageFate({ fate, earlier, removal }: { fate: string; earlier: boolean; removal: string | null }): ItemFate {
   if (removal === 'removed') return 'taken back';
   if (fate === 'taken') return 'moved';
+  // Also what an earlier transfer had stored and did not find so: this one counts it.
+  if (fate === 'lost' || fate === 'changed') return fate;
   if (earlier || fate === 'twin') return 'present';
   return fate === 'stored' ? 'copied' : (fate as ItemFate);
 }

@@ -56,8 +56,11 @@ async function compareRows(mailbox: LedgerMailbox, there: There, { copy }: Run) 
         continue;
       }
       claimed.add(uid);
-      if (isWhole && row.verified && !messages.has(uid) && !isBehindWindow)
+      if (isWhole && row.verified && !messages.has(uid) && !isBehindWindow) {
         taken.push({ ...row, mailboxId: mailbox.id, fate: 'taken' });
+        // An earlier transfer has told of it, and its owner has taken it away since.
+        if (row.earlier && fate === 'changed') counts.changed -= 1;
+      }
     }
   return { ...counts, claimed, taken };
 }
