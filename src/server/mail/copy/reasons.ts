@@ -9,7 +9,7 @@ const REASONS: Readonly<Record<RefusalReason | 'unreadable' | 'lost' | 'removed'
   'not accepted': 'The new mailbox did not accept the message.',
   virus: 'The new mailbox refused the message because of a virus.',
   unreadable: 'The mail server lists this message but does not hand it out.',
-  lost: 'The new mailbox took the message but no longer has it. It is still in the mailbox that your mail comes from.',
+  lost: 'The new mailbox took the message but no longer has it. Nothing was deleted from the mailbox that your mail comes from.',
   removed: 'The message was in the new mailbox and has been removed there since.',
   'mailbox unreadable': 'The mail server does not let us read this folder.',
   'mailbox not created': 'The new mailbox did not let us make this folder.',
