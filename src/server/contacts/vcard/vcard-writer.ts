@@ -229,7 +229,8 @@ export function fillGroupVcard(card: string, members: readonly string[]): string
 }
 
 function memberLine(member: string, property: string): VcardLine {
-  return lineOf(property, `urn:uuid:${escapeText(member)}`);
+  // In vCard 4.0, the UID itself is often written so.
+  return lineOf(property, `urn:uuid:${escapeText(member.replace(/^urn:uuid:/i, ''))}`);
 }
 
 const GROUP_PROPERTIES: ReadonlySet<string> = new Set(
