@@ -25,6 +25,9 @@ const LOOK_AFTER = 2_000;
 /** Pause before what was not found is looked for again: Google may show a contact only after a while. */
 const LOOK_AGAIN_AFTER = 30_000;
 
+/** Failures in a row, with nothing written in between, that may be the contacts'; one more is the destination's. */
+const FAILURES_IN_A_ROW = 4;
+
 /** A batch is written early once its cards have this total length: photos would fill the memory. */
 const BATCH_LENGTH = 16 * 1024 * 1024;
 
@@ -111,7 +114,7 @@ class Run {
   #batch: Contact[] = [];
   /** Failures while the destination accepted others. */
   readonly #failing: Failing[] = [];
-  #failedLast = false;
+  #failedInARow = 0;
   #hasWritten = false;
 
   constructor(
@@ -324,10 +327,9 @@ class Run {
     await this.#write(batch.slice(middle));
   }
 
-  /** Two failures with nothing written in between are the destination's. */
   #failed(failing: Failing): void {
-    if (this.#failedLast) throw failing.error;
-    this.#failedLast = true;
+    if (this.#failedInARow >= FAILURES_IN_A_ROW) throw failing.error;
+    this.#failedInARow += 1;
     this.#failing.push(failing);
   }
 
@@ -383,7 +385,7 @@ class Run {
 
   #tookOne(): void {
     this.#hasWritten = true;
-    this.#failedLast = false;
+    this.#failedInARow = 0;
   }
 
   #tell(): void {
