@@ -5,7 +5,7 @@ import { openContactWriter } from '../../src/server/contacts/open-contacts.ts';
 import { copyInto } from '../support/contacts-copy.ts';
 import { contact, person, readerOf } from '../support/contact-samples.ts';
 import { GraphApi } from '../support/graph-api.ts';
-import { faultsAt, startApi, type ScriptedApi } from '../support/scripted-api.ts';
+import { faultsAt, startApi, type Fault, type ScriptedApi } from '../support/scripted-api.ts';
 
 const address = (city: string) => ({
   poBox: 'PO 7',
@@ -16,6 +16,11 @@ const address = (city: string) => ({
   postalCode: '94066',
   country: 'USA',
 });
+const failsAtBadOne: Fault = ({ url, bytes, json }) => {
+  if (!url.pathname.endsWith('$batch') || !bytes.includes('Bad One')) return null;
+  const { requests } = json as { requests: { id: string }[] };
+  return { status: 200, json: { responses: requests.map(({ id }) => ({ id, status: 500 })) } };
+};
 const JANE = contact({
   uid: 'jane',
   name: { formatted: 'Jane Doe', prefix: 'Dr.', given: 'Jane', middle: 'Q.', family: 'Doe', suffix: 'Jr.' },
@@ -191,6 +196,15 @@ describe('contacts to Microsoft', () => {
     expect(await copy(more)).toMatchObject({ written: 1, present: 8 });
     expect(graph.contacts.size).toBe(9);
     expect(graph.photos.size).toBe(1);
+  });
+
+  test('a contact at which Microsoft fails within each batch is skipped by name, and the others arrive', async () => {
+    api.faults.push(...Array.from({ length: 99 }, () => failsAtBadOne));
+    const copied = await copy([...people(3), person('bad', 'Bad One', []), ...people(9).slice(3)]);
+    expect(copied.skipped).toEqual([
+      { mailbox: 'Contacts', reason: 'Your new address book refused this contact (500).', subject: 'Bad One' },
+    ]);
+    expect(copied).toMatchObject({ written: 9, lost: 0, duplicated: 0 });
   });
 
   test('a photo that was left out is added by the next copy, and set once only', async () => {

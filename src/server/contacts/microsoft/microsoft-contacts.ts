@@ -189,7 +189,11 @@ async function create(web: Web, bodies: readonly unknown[], signal: AbortSignal)
     for (const response of responses) if (!putOff.includes(response)) done.set(response.id, response);
     const unclear = responses.find(({ status }) => status >= 500 && status !== 503);
     if (unclear !== undefined || responses.length < ids.length)
-      throw new ContactStoreError('unavailable', `${web.base.host} does not say what became of a contact`);
+      throw new ContactStoreError(
+        'unavailable',
+        `${web.base.host} does not say what became of a contact`,
+        unclear === undefined ? {} : { status: unclear.status },
+      );
     if (putOff.length > 0 && attempt < TRIES) await web.pause(longestWait(putOff), attempt, signal);
   }
   if (done.size < bodies.length)
