@@ -143,6 +143,18 @@ describe('contacts over CardDAV, with radicale', needs('radicale'), () => {
     expect(read.kind === 'group' && read.group).toMatchObject({ members: ['ann', 'theirs', 'bob'], notes: 'mine' });
   });
 
+  test('a contact whose UID is a number stays apart from somebody else who has that number there', async () => {
+    const source = await newUser();
+    const { user, book } = await newUser();
+    const ann = ['FN:Ann Smith', 'N:Smith;Ann;;;', 'EMAIL:ann@example.com'];
+    const bob = ['FN:Bob Jones', 'N:Jones;Bob;;;'];
+    await server.put(source.book, source.user, 'ann.vcf', card('12', ...ann));
+    await server.put(book, user, 'bob.vcf', card('12', ...bob));
+    expect(await copy(user, source.user)).toMatchObject({ written: 1, present: 0, lost: 0, changed: 0 });
+    expect(await server.cards(user, 'book')).toHaveLength(2);
+    expect(await copy(user, source.user)).toMatchObject({ written: 0, present: 1, notes: [] });
+  });
+
   test('a group names its members by the UIDs that they have there', async () => {
     const source = await newUser();
     const { user, book } = await newUser();

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Contact } from '../../src/contract/contact.ts';
 import { readSettings } from '../../src/contract/settings.ts';
 import type { ContactWriter, Reading } from '../../src/server/contacts/contact-store.ts';
+import { derivedUid } from '../../src/server/contacts/matching.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { Web } from '../../src/server/contacts/web.ts';
 import { readCard, readCards } from '../../src/server/contacts/vcard/read-vcard.ts';
@@ -267,9 +268,9 @@ describe('an odd address book', () => {
 
   test('that is one of several gives its name to its contacts, and one that lies in two comes once', async () => {
     books.names['/c/'] = 'Work';
-    put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane'));
-    put('/c/1.vcf', card('3.0', 'UID:1', 'FN:Jane'));
-    put('/c/2.vcf', card('3.0', 'UID:2', 'FN:Ann', 'EMAIL:ann@example.com'));
+    put('/b/1.vcf', card('3.0', 'UID:jane', 'FN:Jane'));
+    put('/c/1.vcf', card('3.0', 'UID:jane', 'FN:Jane'));
+    put('/c/2.vcf', card('3.0', 'UID:ann', 'FN:Ann', 'EMAIL:ann@example.com'));
     put(
       '/c/list.vcf',
       card(
@@ -278,7 +279,7 @@ describe('an odd address book', () => {
         'UID:g',
         'FN:List',
         'NOTE:ours',
-        'MEMBER:urn:uuid:1',
+        'MEMBER:urn:uuid:jane',
         'MEMBER:mailto:ann@example.com',
         'MEMBER:mailto:nobody@example.com',
       ),
@@ -289,7 +290,7 @@ describe('an odd address book', () => {
       ['Jane', ['Family', 'Work', 'List']],
       ['Ann', ['Work', 'List']],
     ]);
-    expect(groups).toMatchObject([{ uid: 'g', name: 'List', notes: 'ours', members: ['1', '2'], strangers: 1 }]);
+    expect(groups).toMatchObject([{ uid: 'g', name: 'List', notes: 'ours', members: ['jane', 'ann'], strangers: 1 }]);
   });
 
   test('has its photos by link brought along from its own server, and from no other', async () => {
@@ -324,16 +325,26 @@ describe('an odd address book', () => {
   });
 
   test('has two cards of one UID, in whatever order its books are listed, under the same UIDs', async () => {
-    put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane'));
-    put('/c/1.vcf', card('3.0', 'UID:1', 'FN:Jane', 'TEL:6505550100'));
+    put('/b/1.vcf', card('3.0', 'UID:jane', 'FN:Jane'));
+    put('/c/1.vcf', card('3.0', 'UID:jane', 'FN:Jane', 'TEL:6505550100'));
     for (const order of [
       { '/b/': 'Family', '/c/': 'Work' },
       { '/c/': 'Work', '/b/': 'Family' },
     ]) {
       books.names = order;
       const { contacts } = await readAll();
-      expect(contacts.find(({ phones }) => phones.length === 0)?.uid).toBe('1');
+      expect(contacts.find(({ phones }) => phones.length === 0)?.uid).toBe('jane');
     }
+  });
+
+  test('whose UIDs are numbers has others, as the new address book may have a number of somebody else', async () => {
+    put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane'));
+    put('/b/list.vcf', card('4.0', 'KIND:group', 'UID:2', 'FN:List', 'MEMBER:urn:uuid:1'));
+    const { contacts, groups } = await readAll();
+    expect(contacts.map(({ uid }) => uid)).toEqual([derivedUid('a@legacy.example', '1')]);
+    expect(groups).toMatchObject([
+      { uid: derivedUid('a@legacy.example', '2'), members: contacts.map(({ uid }) => uid) },
+    ]);
   });
 
   test('whose card could not be read at first is told of it no longer once it can be', async () => {
@@ -361,19 +372,19 @@ describe('an odd address book', () => {
   });
 
   test('that changes while it is read returns what is new and what has changed, under the same UID', async () => {
-    put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane'));
+    put('/b/1.vcf', card('3.0', 'UID:jane', 'FN:Jane'));
     let gets = 0;
     books.onMultiget = () => {
       gets += 1;
       if (gets !== 2) return;
-      put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane', 'TEL:1234567'));
-      put('/b/2.vcf', card('3.0', 'UID:2', 'FN:Ann'));
+      put('/b/1.vcf', card('3.0', 'UID:jane', 'FN:Jane', 'TEL:1234567'));
+      put('/b/2.vcf', card('3.0', 'UID:ann', 'FN:Ann'));
     };
     const { contacts } = await readAll();
     expect(contacts.map(({ uid, name, phones }) => [uid, name.formatted, phones.length])).toEqual([
-      ['1', 'Jane', 0],
-      ['1', 'Jane', 1],
-      ['2', 'Ann', 0],
+      ['jane', 'Jane', 0],
+      ['jane', 'Jane', 1],
+      ['ann', 'Ann', 0],
     ]);
   });
 });

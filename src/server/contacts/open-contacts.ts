@@ -24,7 +24,7 @@ export function openContactReader(access: ContactAccess): ContactReader {
   const { legacyCarddavUrl } = access.settings;
   if (legacyCarddavUrl === undefined) throw new ContactStoreError('unexpected', 'LEGACY_CARDDAV_URL is not set');
   const address = legacyCarddavUrl.replaceAll('{email}', encodeURIComponent(access.credentials.email));
-  return sourceOf(cardDavReader(new Dav(webTo(address, access))));
+  return sourceOf(cardDavReader(new Dav(webTo(address, access)), access.credentials.email.toLowerCase()));
 }
 
 /** The contacts of an account at a destination. */

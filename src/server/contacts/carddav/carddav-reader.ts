@@ -34,15 +34,18 @@ type Known = {
   readonly joined: ReadonlyMap<string, ReadonlySet<string>>;
 };
 
-/** Reads all address books of an account: twice, as groups may follow their members. Only one batch is in memory. */
-export function cardDavReader(dav: Dav): ContactReader {
+/**
+ * Reads all address books of an account: twice, as groups may follow their members. Only one batch is in memory.
+ * @param account what tells its contacts from those of others whose server counts alike
+ */
+export function cardDavReader(dav: Dav, account: string): ContactReader {
   let known: Known | undefined;
-  const look = async (signal: AbortSignal) => (known ??= await lookThrough(dav, signal));
+  const look = async (signal: AbortSignal) => (known ??= await lookThrough(dav, account, signal));
   return {
     survey: async (signal) => (await look(signal)).survey,
     async *contacts(signal) {
       const { books, groups, joined } = await look(signal);
-      const reader = new Pass(dav, joined, signal);
+      const reader = new Pass(dav, account, joined, signal);
       for (const { url, cards } of books) yield* reader.read(url, cards);
       for (let round = 1; round <= LOOKS_AGAIN; round += 1) {
         const before = reader.count;
@@ -54,13 +57,13 @@ export function cardDavReader(dav: Dav): ContactReader {
   };
 }
 
-async function lookThrough(dav: Dav, signal: AbortSignal): Promise<Known> {
+async function lookThrough(dav: Dav, account: string, signal: AbortSignal): Promise<Known> {
   const books: ListedBook[] = [];
   // In the same order in every run: of two cards that share a UID, the first one keeps it.
   const found = (await dav.books(signal)).toSorted((a, b) => (a.url.href < b.url.href ? -1 : 1));
   for (const book of found) books.push({ ...book, cards: await dav.cards(book.url, signal) });
 
-  const given = new UidGiver();
+  const given = new UidGiver(account);
   const uids = new Set<string>();
   const byMember = new Map<string, string>();
   const joined = new Map<string, Set<string>>();
@@ -86,7 +89,7 @@ async function lookThrough(dav: Dav, signal: AbortSignal): Promise<Known> {
       }
   const groups: ContactGroup[] = [];
   for (const card of groupCards.values()) {
-    const group = groupOf(card, byMember);
+    const group = groupOf(card, account, byMember);
     for (const member of group.members) join(member, group.name);
     groups.push(group);
     await turn();
@@ -99,7 +102,7 @@ class Pass {
   readonly #dav: Dav;
   readonly #joined: Known['joined'];
   readonly #signal: AbortSignal;
-  readonly #uids = new UidGiver();
+  readonly #uids: UidGiver;
   readonly #seen = new Set<string>();
   readonly #etags = new Map<string, string>();
   readonly #digests = new Map<string, string>();
@@ -107,8 +110,9 @@ class Pass {
   readonly #uidOfCard = new Map<string, string>();
   count = 0;
 
-  constructor(dav: Dav, joined: Known['joined'], signal: AbortSignal) {
+  constructor(dav: Dav, account: string, joined: Known['joined'], signal: AbortSignal) {
     this.#dav = dav;
+    this.#uids = new UidGiver(account);
     this.#joined = joined;
     this.#signal = signal;
   }
@@ -197,10 +201,14 @@ function groupKey({ uid, vcard }: GroupCard): string {
   return uid === '' ? vcard : uid;
 }
 
-function groupOf({ uid, name, notes, members, vcard }: GroupCard, byMember: ReadonlyMap<string, string>): ContactGroup {
+function groupOf(
+  { uid, name, notes, members, vcard }: GroupCard,
+  account: string,
+  byMember: ReadonlyMap<string, string>,
+): ContactGroup {
   const found = members.flatMap((member) => byMember.get(member) ?? []);
   return {
-    uid: uid === '' ? derivedUid('group', vcard) : keptUid(uid),
+    uid: uid === '' ? derivedUid('group', vcard) : keptUid(uid, account),
     name: name === '' ? 'List' : name,
     notes,
     members: [...new Set(found)],
@@ -219,19 +227,27 @@ function fileNameOf({ pathname }: URL): string {
 
 /** Destinations, and our table, keep UIDs in fields of limited length, without NUL. */
 const UID_LENGTH = 255;
+/** A server that counts its cards; the new address book may count its own, and hold somebody else under this number. */
+const COUNTED = /^\d{1,9}$/;
 
-function keptUid(uid: string): string {
+function keptUid(uid: string, account: string): string {
+  if (COUNTED.test(uid)) return derivedUid(account, uid);
   return uid.length > UID_LENGTH || uid.includes('\0') ? derivedUid(uid) : uid.toWellFormed();
 }
 
 /** Gives every contact a unique UID: its own, or one derived from its text if it has none or shares it with another. */
 class UidGiver {
+  readonly #account: string;
   readonly #texts = new Map<string, string>();
+
+  constructor(account: string) {
+    this.#account = account;
+  }
 
   uidOf(contact: Contact): string {
     const text = digestOf(contact.vcard);
     if (contact.uid === '') return derivedUid(text);
-    const uid = keptUid(contact.uid);
+    const uid = keptUid(contact.uid, this.#account);
     const first = this.#texts.get(uid);
     if (first === undefined) this.#texts.set(uid, text);
     return first === undefined || first === text ? uid : derivedUid(uid, text);
