@@ -285,7 +285,7 @@ describe('the contacts of an export', { timeout: 60_000 }, () => {
       const world = await openWorldOfTest({
         mail: { INBOX: some(0, 2) },
         environment: {
-          LEGACY_CARDDAV_URL: `${await bookThatAnswers({ status: 503, headers: { 'retry-after': '0' } })}/{email}/`,
+          LEGACY_CARDDAV_URL: `${await bookThatAnswers({ status: 502, headers: { 'retry-after': '0' } })}/{email}/`,
         },
       });
       const { database, queue } = world.web;

@@ -23,11 +23,20 @@ const HOUR = 3600;
 test.each([0, 1000, undefined])(
   'an address book that is not to be had is tried for hours, whatever pause it asks for: %s ms',
   (pause) => {
-    const error = new ContactStoreError('unavailable', '503', pause === undefined ? {} : { pause });
+    const error = new ContactStoreError('unavailable', '503', {
+      status: 503,
+      ...(pause === undefined ? {} : { pause }),
+    });
     expect(triedFor(error)).toBeGreaterThan(HOUR);
     expect(triedFor(error)).toBeLessThan(4 * HOUR);
   },
 );
+
+test.each([undefined, 502, 504])('an address book that is out of reach is waited for over a weekend: %s', (status) => {
+  const error = new ContactStoreError('unavailable', 'away', status === undefined ? {} : { status });
+  expect(triedFor(error)).toBeGreaterThan(48 * HOUR);
+  expect(triedFor(error)).toBeLessThan(96 * HOUR);
+});
 
 test.each([429, 403])('a quota of contacts that is used up (%i) is waited for until another day', (status) => {
   expect(triedFor(new ContactStoreError('unavailable', 'quota', { status }))).toBeGreaterThan(48 * HOUR);

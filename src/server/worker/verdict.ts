@@ -13,10 +13,10 @@ import type { OperationEnd, Waiting } from '../transfers/operations.ts';
 import { SENTENCES } from './sentences.ts';
 
 /** Runs in a row that moved nothing, with pauses of up to five minutes: about two hours. */
-const IDLE_RUNS = 28;
+export const IDLE_RUNS = 28;
 /**
- * A mail server or a provider's sign-in may be unreachable for a night or a weekend, and a quota of contacts used up until
- * tomorrow: this many runs, most of them half an hour apart, take three days.
+ * A mail server, a provider's sign-in or an address book may be unreachable for a night or a weekend, and a quota of contacts
+ * used up until tomorrow: this many runs, most of them half an hour apart, take three days.
  */
 const AWAY_RUNS = IDLE_RUNS + 144;
 /** Gmail says goodbye to every connection for up to a day when its daily limit is exceeded: 30 hours, an hour apart. */
@@ -103,8 +103,9 @@ function patienceWith(error: unknown, idleRuns: number): { readonly runs: number
 
 function isAway(error: unknown): boolean {
   if (error instanceof TokenUnavailable) return true;
-  // A quota of contacts that is used up comes back tomorrow.
-  if (error instanceof ContactStoreError) return error.status === 429 || error.status === 403;
+  // A quota of contacts that is used up (403, 429) comes back tomorrow; a proxy answers for a server that is gone.
+  if (error instanceof ContactStoreError)
+    return error.status === undefined ? error.pause === undefined : [403, 429, 502, 504].includes(error.status);
   return error instanceof MailError && (error.fault === 'unreachable' || error.fault === 'certificate');
 }
 
