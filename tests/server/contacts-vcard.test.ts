@@ -252,6 +252,14 @@ describe('a vCard', () => {
     expect(readCard(text)).toEqual({ kind: 'fault', fault });
   });
 
+  test('without an end takes nothing of the one behind it', () => {
+    const cut = 'BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Cut\r\n';
+    const found = [...readCards(`${cut}${card('3.0', 'FN:Ann')}`)];
+    expect(found.map(({ text }) => text)).toEqual([cut, card('3.0', 'FN:Ann')]);
+    expect(found.map(({ read: { kind } }) => kind)).toEqual(['fault', 'contact']);
+    expect(readCard(`BEGIN:VCARD\r\n${card('3.0', 'FN:Ann')}`).kind).toBe('contact');
+  });
+
   test('that is too large keeps back none of those that follow it in the same file', () => {
     const large = card('3.0', 'FN:Large', ...Array.from({ length: 20_000 }, () => 'A'));
     const found = [...readCards(`${card('3.0', 'FN:Jane')}${large}${card('3.0', 'FN:Ann')}`)];

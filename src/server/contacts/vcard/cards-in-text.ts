@@ -29,6 +29,11 @@ export function* cardsIn(text: string): Iterable<Span> {
       if (kind === 'end') continue;
       start = next;
       depth = 0;
+    } else if (kind === 'begin' && depth === 0 && VERSION.test(text.slice(next, next + 'VERSION:'.length))) {
+      // The card before has no end. A line that only looks like a beginning is part of it.
+      if (text.slice(start, at).trim() !== '') yield { start, end: 'cut off', next: at };
+      start = next;
+      marks = 1;
     } else if (kind === 'agent') depth += 1;
     else if (kind === 'end' && depth > 0) depth -= 1;
     else if (kind === 'end') {
@@ -39,6 +44,8 @@ export function* cardsIn(text: string): Iterable<Span> {
   }
   if (start >= 0) yield { start, end: 'cut off', next: text.length };
 }
+
+const VERSION = /^VERSION:/i;
 
 /** vCard 2.1 §2.4.3: the agent's whole card is inside, starting on the line of `AGENT` or on the next one. */
 const AGENT = /^(?:[\w-]+\.)?AGENT[^:]*:\s*(?:BEGIN:VCARD\s*)?$/i;
