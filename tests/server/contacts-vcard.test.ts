@@ -260,6 +260,15 @@ describe('a vCard', () => {
     expect(readCard(`BEGIN:VCARD\r\n${card('3.0', 'FN:Ann')}`).kind).toBe('contact');
   });
 
+  test('of 4.0 has its linked photo marked as a link in 3.0', () => {
+    const link = 'https://example.com/jane.jpg';
+    const jane = read(card('4.0', 'FN:Jane', `PHOTO;PREF=1:${link}`, 'KEY;VALUE=text:mailto:a'));
+    const written = writeVcard(jane, '3.0');
+    expect(written).toContain(`PHOTO;TYPE=PREF;VALUE=uri:${link}`);
+    expect(written).toContain('KEY;VALUE=text:mailto:a');
+    expect(writeVcard(jane, '4.0')).toContain(`PHOTO;PREF=1:${link}`);
+  });
+
   test('that is too large keeps back none of those that follow it in the same file', () => {
     const large = card('3.0', 'FN:Large', ...Array.from({ length: 20_000 }, () => 'A'));
     const found = [...readCards(`${card('3.0', 'FN:Jane')}${large}${card('3.0', 'FN:Ann')}`)];

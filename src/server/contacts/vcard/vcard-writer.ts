@@ -297,6 +297,11 @@ function convert(line: VcardLine, version: VcardVersion): VcardLine {
   if (['PHOTO', 'LOGO', 'SOUND', 'KEY'].includes(line.name)) {
     const bytes = bytesOf(line);
     if (bytes !== null) return bytesLine(line.name, bytes, version, line.group);
+    // What is a link by itself in 4.0 is base64 by itself in 3.0.
+    if (version === '3.0' && /^[a-z][\w+.-]*:/i.test(line.value) && paramOf(line, 'VALUE') === undefined) {
+      const ranked = rankAs3(line);
+      return { ...ranked, params: [...ranked.params, { name: 'VALUE', values: ['uri'] }], text: '' };
+    }
   }
   // vCard 4.0 has no agents, and for some readers a card inside a card would end it.
   if (line.name === 'AGENT' && version === '4.0') return { ...line, name: 'X-AGENT', text: '' };
