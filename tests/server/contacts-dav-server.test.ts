@@ -399,6 +399,29 @@ describe('a CardDAV server', () => {
     expect(await writer.write([odd], SIGNAL)).toMatchObject([{ outcome: 'written' }]);
   });
 
+  test.each([408, 423])('that answers %i for a moment gets the source’s own card', async (status) => {
+    serveBook({});
+    const writer = cardDavWriter(
+      new Dav(
+        new Web(new URL(`${api.url}/b/`), { email: 'a@legacy.example', password: 'x' }, { sleep: async () => {} }),
+      ),
+    );
+    const odd = { ...person('ann', 'Ann', []), vcard: vcard('Ann', 'X-ODD:1').replaceAll('&#13;', '\r') };
+    let puts = 0;
+    let stored = '';
+    script[`PUT /b/${derivedUid('ann')}.vcf`] = ({ bytes }) => {
+      puts += 1;
+      stored = bytes.toString();
+      return { status: puts < 3 ? status : 201, text: '' };
+    };
+    expect(await writer.write([odd], SIGNAL)).toEqual([{ outcome: 'written', notes: [], stays: [] }]);
+    expect(stored).toContain('X-ODD:1');
+    puts = -99;
+    // For longer than a moment: nothing says that it is because of the card.
+    await expect(writer.write([odd], SIGNAL)).rejects.toMatchObject({ fault: 'unavailable', status });
+    expect(stored).toContain('X-ODD:1');
+  });
+
   test('that fails at the card of a group keeps the copy from no end', async () => {
     serveBook({});
     const group = { uid: 'g', name: 'Club', notes: 'ours', members: ['ann'], strangers: 0, vcard: '' };

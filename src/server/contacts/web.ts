@@ -16,6 +16,9 @@ const LONGEST_PAUSE = 120_000;
 /** A `Retry-After` of more than a day is cut to a day. */
 const DAY = 86_400_000;
 
+/** Too slow a request, a lock, too early a request: the same one may succeed later. */
+const PASSING: ReadonlySet<number> = new Set([408, 423, 425]);
+
 /** Waits; tests pass one that only records how long. */
 export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 const sleepForReal: Sleep = async (milliseconds, signal) => {
@@ -105,8 +108,8 @@ export class Web {
   }
 
   /**
-   * Follows redirects within the origin and waits out 429 and 503, as well as other 5xx and broken connections when the
-   * request may be repeated. A refused access token is renewed once. Other statuses are the caller's.
+   * Follows redirects within the origin and waits out 429 and 503, as well as other 5xx, 408, 423, 425 and broken
+   * connections when the request may be repeated. A refused access token is renewed once. Other statuses are the caller's.
    * @throws {ContactStoreError} `unavailable`, `full`, `authentication` (401), `unexpected`; the signal's reason when aborted
    */
   async ask(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
@@ -125,7 +128,8 @@ export class Web {
       const kind = this.#refusals.kindOf(answer, reason);
       const busy = kind === 'busy' || status === 429 || status === 503;
       const retryAfter = answer.headers.get('retry-after');
-      const last = !busy && !(status >= 500 && status !== 501 && status !== 507);
+      const passes = PASSING.has(status) || (status >= 500 && status !== 501 && status !== 507);
+      const last = !busy && !passes;
       const pause = last ? undefined : pauseOf(retryAfter, attempt);
       this.#tell(request, { ...said, ...(pause === undefined ? {} : { pause }) });
       if (status === 401) throw this.#error('authentication', said);

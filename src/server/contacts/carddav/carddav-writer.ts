@@ -92,9 +92,11 @@ async function put(dav: Dav, book: URL, contact: Contact, signal: AbortSignal): 
   for (const { card, notes } of attempts) {
     const status = await dav.create(url, card, signal).catch((error: unknown) => {
       if (!(error instanceof ContactStoreError) || !isOfOne(error) || error.pause !== undefined) throw error;
-      // Some servers fail at what they can't read.
+      const { status: failed = 0 } = error;
+      // Some servers fail at what they can't read; a lock is on any card.
+      if (failed < 500) throw error;
       failure = error;
-      return error.status ?? 0;
+      return failed;
     });
     // 412: an earlier attempt that seemed lost has stored it.
     if ((status >= 200 && status < 300) || status === 412)
