@@ -6,7 +6,8 @@ import { CARD_OCTETS, CARDS_OCTETS, Dav } from '../../src/server/contacts/cardda
 import { derivedUid } from '../../src/server/contacts/matching.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { Web } from '../../src/server/contacts/web.ts';
-import { person } from '../support/contact-samples.ts';
+import { person, readerOf } from '../support/contact-samples.ts';
+import { copyInto } from '../support/contacts-copy.ts';
 import { startApi, type ApiAnswer, type ApiRequest, type ScriptedApi } from '../support/scripted-api.ts';
 
 const SIGNAL = new AbortController().signal;
@@ -420,6 +421,25 @@ describe('a CardDAV server', () => {
     // For longer than a moment: nothing says that it is because of the card.
     await expect(writer.write([odd], SIGNAL)).rejects.toMatchObject({ fault: 'unavailable', status });
     expect(stored).toContain('X-ODD:1');
+  });
+
+  test('may hold several cards in one resource: each is found there, and left as it is', async () => {
+    const both = ['Ann', 'Bob'].map((name) => vcard(name, `UID:${name.toLowerCase()}`)).join('');
+    serveBook({ '/b/all.vcf': both });
+    script['GET /b/all.vcf'] = () => ({
+      status: 200,
+      text: both.replaceAll('&#13;', '\r'),
+      headers: { etag: '"1"' },
+    });
+    const writer = cardDavWriter(
+      new Dav(
+        new Web(new URL(`${api.url}/b/`), { email: 'a@legacy.example', password: 'x' }, { sleep: async () => {} }),
+      ),
+    );
+    const people = [person('ann', 'Ann', []), person('bob', 'Bob', [])];
+    const copied = await copyInto({ reader: readerOf(people), writer, signal: SIGNAL });
+    expect(copied).toMatchObject({ written: 0, present: 2, notes: [], lost: 0, changed: 0 });
+    expect(api.requests.map(({ method }) => method)).not.toContain('PUT');
   });
 
   test('that fails at the card of a group keeps the copy from no end', async () => {

@@ -14,8 +14,7 @@ import { fillingFor } from '../fill.ts';
 import { derivedUid } from '../matching.ts';
 import { PHOTO_NOT_TAKEN } from '../photo-note.ts';
 import { refusedNote, stayNote, unsafeNote } from '../remarks.ts';
-import { splitCards } from '../vcard/cards-in-text.ts';
-import { readCard } from '../vcard/read-vcard.ts';
+import { readCards } from '../vcard/read-vcard.ts';
 import { composeVcard, fillGroupVcard, fillVcard, groupVcard, writeVcard } from '../vcard/vcard-writer.ts';
 import type { Dav } from './dav.ts';
 
@@ -40,8 +39,11 @@ export function cardDavWriter(dav: Dav): ContactWriter {
       for (const book of await look(signal)) {
         const cards = (await dav.cards(book, signal)).map(({ url }) => url);
         for await (const { url, text } of dav.fetchCards(book, cards, signal)) {
-          const read = text === null ? null : readCard(text);
-          if (read?.kind === 'contact') yield existingOf(url, read.contact);
+          let at = 0;
+          for (const { read } of text === null ? [] : readCards(text)) {
+            if (read.kind === 'contact') yield existingOf(placeOf(url, at), read.contact);
+            at += 1;
+          }
           await turn();
         }
       }
@@ -71,6 +73,11 @@ function existingOf(url: URL, contact: Contact): ExistingContact {
     // Some servers turn a photo into a link.
     hasPhoto: photo !== undefined || contact.more.some(({ label }) => label === 'photo'),
   };
+}
+
+/** A card's place among several in one resource, as a fragment, which no request contains. */
+function placeOf(url: URL, at: number): URL {
+  return at === 0 ? url : new URL(`#${at}`, url);
 }
 
 function addressOf(book: URL, uid: string): URL {
@@ -110,15 +117,15 @@ async function put(dav: Dav, book: URL, contact: Contact, signal: AbortSignal): 
 /** A card is replaced only if nobody has changed it since it was read (`If-Match`). */
 async function fill(dav: Dav, url: URL, contact: Contact, signal: AbortSignal): Promise<FillResult | 'conflict'> {
   const stored = await dav.read(url, signal);
-  const read = stored === null ? null : readCard(stored.text);
+  const cards = stored === null ? [] : [...readCards(stored.text)];
+  const read = cards[Number(url.hash.slice(1))]?.read;
   if (stored === null || read?.kind !== 'contact') return { outcome: 'gone' };
-  const [, ...others] = splitCards(stored.text);
   const { add, added, stays } = fillingFor(existingOf(url, read.contact), contact);
   const notes = stayNote(stays);
   if (added.length === 0) return { outcome: 'whole', stays, notes };
   const unsafe = { outcome: 'whole', stays: [...stays, ...added], notes: [...notes, unsafeNote(added)] } as const;
   // Of several cards in one resource, the others would be gone.
-  if (stored.etag === '' || others.length > 0) return unsafe;
+  if (stored.etag === '' || cards.length > 1) return unsafe;
   const status = await dav.replace(url, fillVcard(stored.text, add), stored.etag, signal);
   // Most servers never take a weak one (RFC 9110 §13.1.1).
   if (status === 412 && stored.etag.startsWith('W/')) return unsafe;
