@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { CLOCKS_APART_MS, LIMITS, type LimitName } from '../../src/server/web/limits.ts';
 import { clientNetwork } from '../../src/server/web/client-address.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
@@ -81,6 +81,23 @@ describe('sign-ins', () => {
       for (let at = 0; at < 30; at += 1) await signIn('guess', `198.51.100.${at}`);
       expect((await signIn('guess', '198.51.100.99')).status).toBe(429);
     }
+  });
+
+  test('by many browsers of somebody who knew a former password reach the mailbox no oftener than by a few', async () => {
+    const attempt = (password: string, { headers }: OauthBrowser) => {
+      const from = { ...fromClient('203.0.113.9'), ...headers };
+      return world.post('/api/validate/', { email: ANN, password, provider: 'sanbruno' }, from);
+    };
+    const browsers = Array.from({ length: 8 }, () => new OauthBrowser(world));
+    for (const browser of browsers) browser.keep(await attempt(PASSWORD, browser));
+    world.passwords.set(ANN, 'another horse');
+    onTestFinished(() => void world.passwords.set(ANN, PASSWORD));
+    world.signIns.length = 0;
+    for (const browser of browsers)
+      for (let at = 0; at < LIMITS['sign-ins to a mailbox by a client that knows it'].burst; at += 1)
+        await attempt('guess', browser);
+    const { burst } = LIMITS['sign-ins to a mailbox by all clients that know it'];
+    expect(world.signIns).toHaveLength(burst + LIMITS['sign-ins to a mailbox'].burst);
   });
 
   test('are still counted by a server that has just started', async () => {

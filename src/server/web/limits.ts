@@ -13,6 +13,8 @@ type Limit = { readonly burst: number; readonly everySeconds: number };
 export const LIMITS = {
   'sign-ins to a mailbox': { burst: 5, everySeconds: 60 },
   'sign-ins to a mailbox by a client that knows it': { burst: 5, everySeconds: 30 },
+  /** By all of them: who has signed in many times before the password was changed has as many browsers that know it. */
+  'sign-ins to a mailbox by all clients that know it': { burst: 20, everySeconds: 30 },
   'sign-ins to a host': { burst: 300, everySeconds: 0.2 },
   'sign-ins to a host by clients that know a mailbox': { burst: 300, everySeconds: 0.2 },
   'sign-ins to a host that a visitor named': { burst: 30, everySeconds: 5 },

@@ -36,7 +36,8 @@ export type Outcome = 'right' | 'wrong' | 'unknown';
 /**
  * Who may try a password. There are three ways in, each with limits of its own, so that using up one can't close
  * another:
- * 1. A browser or network that has signed in to the mailbox within 90 days: 5 failures at once, then one per 30 s.
+ * 1. A browser or network that has signed in to the mailbox within 90 days: 5 failures at once, then one per 30 s; all
+ *    of them together 20, then one per 30 s, beyond which they count as anybody.
  * 2. Anybody, free of charge: 5 failures at a mailbox, then one a minute; a refused client gets a slot booked.
  * 3. Anybody with a proof of the work that a refusal by the second way asks for.
  *
@@ -87,10 +88,13 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
     );
   }
 
-  async function admitKnown(signIn: SignIn, pairs: readonly string[]): Promise<Admission | null> {
+  async function admitKnown(signIn: SignIn, account: string, pairs: readonly string[]): Promise<Admission | null> {
     const known = await knownOf(database, pairs.map(digestOf), now() - KNOWN_MS);
     for (const pair of pairs.filter((each) => known.has(digestOf(each)))) {
-      const mailbox: Count[] = [['sign-ins to a mailbox by a client that knows it', pair]];
+      const mailbox: Count[] = [
+        ['sign-ins to a mailbox by a client that knows it', pair],
+        ['sign-ins to a mailbox by all clients that know it', account],
+      ];
       const others: Count[] = [
         signIn.hostIsNamed
           ? ['sign-ins to a host that a visitor named', signIn.host]
@@ -154,7 +158,7 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
 
   /** @throws {Refusal} */
   async function admit(signIn: SignIn, account: string, pairs: readonly string[]): Promise<Admission> {
-    const known = await admitKnown(signIn, pairs);
+    const known = await admitKnown(signIn, account, pairs);
     if (known !== null) return known;
     const occasion = { call: signIn.call, mailbox: account };
     if (signIn.solution !== undefined && (await work.take(signIn.solution, occasion))) {
