@@ -38,10 +38,10 @@ test(
     });
     const { id } = await world.transfers.start(order());
     const end = await mailUntil(world.transfers, id);
-    // Both had the same job, which ends with the first of them.
+    // Both had the same job, which ends with the first of them: who lost it has queued another, and so has whoever took that too soon.
     await expect
-      .poll(() => query("select 1 from pgboss.job where name = 'transfers'"), { timeout: 20_000 })
-      .toHaveLength(2);
+      .poll(async () => (await query("select 1 from pgboss.job where name = 'transfers'")).length)
+      .toBeGreaterThan(1);
     expect(end).toMatchObject({ status: 'completed', done: MESSAGES, lost: 0, duplicated: 0, changed: 0 });
     const account = { user: SUBSCRIBER, password: DOVECOT_PASSWORD };
     const difference = await differenceOf(
