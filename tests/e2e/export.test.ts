@@ -131,6 +131,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     await page.waitForURL('**/destination-account');
     await page.getByRole('button', { name: 'Check other options to export your data' }).click();
     await page.getByRole('button', { name: 'Download', exact: true }).click();
+    await page.getByLabel('Contacts format').waitFor();
     const values = (label: string) =>
       page
         .getByLabel(label)
