@@ -22,11 +22,13 @@ import { openForwarded } from '../../src/server/mail/copy/forwarded.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import type { MailReader } from '../../src/server/mail/imap/streams.ts';
+import { forwardingOf, noteForwardingMoved } from '../../src/server/transfers/forwardings.ts';
+import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { runForwarding } from '../../src/server/worker/forwarding.runner.ts';
 import type { Run, RunnerServices } from '../../src/server/worker/runner.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot, type DovecotOptions } from '../support/dovecot.ts';
 import { freePort } from '../support/free-port.ts';
-import { FRESH } from '../support/fresh-database.ts';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
 import { selfSigned } from '../support/certificate.ts';
@@ -512,6 +514,30 @@ test('a forwarded message that the source lists but does not return is left to t
     expect(await forwarded.brought('INBOX', 1n, marked, source as unknown as MailReader, destination as never)).toEqual(
       new Set([1]),
     );
+});
+
+test('forwarding that goes to an address once more is on in all transfers to it, and no longer told as over', async () => {
+  await using database = await openTestDatabase(FRESH);
+  const moved = async (id: string, destinationEmail: string) => {
+    const transfer = {
+      id: id.repeat(32),
+      sourceEmail: SUBSCRIBER,
+      sourceProvider: 'sanbruno',
+      destinationEmail,
+    } as const;
+    const operations = ['emailforwarding'] as const;
+    await insertTransfer(database, { ...transfer, destinationProvider: 'other', operations, inQa: false }, id);
+    await database.query('update transfers set finished = now()');
+    await database.query("update operations set status = 'completed'");
+    await noteForwardingMoved(database, transfer.id);
+  };
+  const areOn = async () =>
+    Promise.all(['a', 'b', 'c'].map(async (id) => (await forwardingOf(database, id.repeat(32)))?.isOn));
+  await moved('a', NEW_ADDRESS);
+  await moved('b', 'ann@elsewhere.example');
+  expect(await areOn()).toEqual([false, true, undefined]);
+  await moved('c', NEW_ADDRESS);
+  expect(await areOn()).toEqual([true, false, true]);
 });
 
 test('forwarding is offered where there is a server of scripts, and not to the mailbox itself or a file', async () => {

@@ -18,13 +18,16 @@ export async function forwardingOf(
 const BETWEEN_SAME = `select other.id from transfers other join transfers this on this.source_email = other.source_email
   and this.destination_email = other.destination_email where this.id = $1`;
 
-/** A mailbox has only one forwarding, so this ends any that earlier transfers have set up to another address. */
+/**
+ * A mailbox has only one forwarding, so this ends any that earlier transfers have set up to another address. Those to the
+ * same address are on again, if they had ended.
+ */
 export async function noteForwardingMoved(sql: Sql, transferId: string): Promise<void> {
   await sql.query(
-    `update operations set forwarding_ended = coalesce(forwarding_ended, now())
-     where operation = 'emailforwarding' and status = 'completed' and transfer_id in (
-       select other.id from transfers other join transfers this on this.source_email = other.source_email
-         and this.destination_email <> other.destination_email where this.id = $1)`,
+    `update operations set forwarding_ended =
+       case when other.destination_email = this.destination_email then null else coalesce(forwarding_ended, now()) end
+     from transfers other join transfers this on this.source_email = other.source_email
+     where this.id = $1 and transfer_id = other.id and operation = 'emailforwarding' and status = 'completed'`,
     [transferId],
   );
 }
