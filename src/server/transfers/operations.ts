@@ -89,6 +89,15 @@ export async function beginRun(sql: Sql, { transferId, epoch }: Lease, operation
   return row;
 }
 
+/** Records that a run did what there was to do, even if it has moved nothing. Ignored if the lease has been lost. */
+export async function noteNotIdle(sql: Sql, { transferId, epoch }: Lease, operation: Operation): Promise<void> {
+  await sql.query(
+    `update operations set idle_runs = 0
+     where transfer_id = $1 and operation = $3 and finished is null and ${HELD}`,
+    [transferId, epoch, operation],
+  );
+}
+
 /** Records progress. Counts never decrease, and `done` never exceeds `total`. Ignored if the lease has been lost. */
 export async function noteProgress(
   sql: Sql,

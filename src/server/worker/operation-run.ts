@@ -4,7 +4,14 @@ import { isRefusal, putToRest, type AtRest } from '../transfers/attention.ts';
 import type { Secret } from '../transfers/credentials.ts';
 import { switchDailyOff } from '../transfers/dailies.ts';
 import type { HeldLease } from '../transfers/lease.ts';
-import { beginRun, endOperation, noteWaiting, type Counts, type OperationEnd } from '../transfers/operations.ts';
+import {
+  beginRun,
+  endOperation,
+  noteNotIdle,
+  noteWaiting,
+  type Counts,
+  type OperationEnd,
+} from '../transfers/operations.ts';
 import type { Transfer } from '../transfers/transfer.ts';
 import { openPace, type Work } from './pace.ts';
 import type { Rest, Step } from './plan.ts';
@@ -82,6 +89,8 @@ async function beginOperation(
   let hasMoved = done > 0;
   let movedNow = false;
   const progress = followProgress(database, log, lease, operation);
+  let hasDoneAStep = false;
+  let hasFailed = false;
   const pace = openPace(() => services.clock.elapsed());
   const onProgress = (counts: Omit<Counts, 'left'> & Partial<Work>) => {
     // What was refused counts as done, though a later run may store it.
@@ -129,11 +138,15 @@ async function beginOperation(
       }
       try {
         const ended = await RUNNERS[step.name]({ ...run, source }, services);
-        if (ended === null) return null;
+        if (ended === null) {
+          hasDoneAStep = true;
+          return null;
+        }
         await end(ended);
         log.info({ transferId, operation, status: ended.status }, 'an operation has ended');
         return null;
       } catch (error) {
+        hasFailed = true;
         const stopped = signal.aborted ? new Stopped('The worker stops.') : error;
         const verdict = verdictOn(stopped, movedNow ? 1 : idleRuns, hasMoved, services.clock.now());
         switch (verdict.kind) {
@@ -168,7 +181,11 @@ async function beginOperation(
         }
       }
     },
-    [Symbol.asyncDispose]: () => progress[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      await progress[Symbol.asyncDispose]();
+      // It may wait for another operation, and must not run out of tries meanwhile.
+      if (hasDoneAStep && !hasFailed) await noteNotIdle(database, lease, operation);
+    },
   };
 }
 
