@@ -98,9 +98,17 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
       await askAgain({ database, queue: world.web.queue, log: world.web.services.log }, began + days * DAY_MS);
     const first = '0.destination.password';
     expect(await told(world)).toEqual([first, `${first}.2`, `${first}.6`]);
-    // A worker whose clock is 15 days on finds it by itself.
-    const clock = { ...MACHINE_CLOCK, now: () => began + 15 * DAY_MS };
-    await using _worker = await world.work({ clock });
+    {
+      // It looks, and its clock alone ends nothing: what was refused is gone for good then.
+      const clock = { ...MACHINE_CLOCK, now: () => began + 15 * DAY_MS };
+      const looked = 'select epoch from transfers where leased_until is null and epoch > $1';
+      const [before] = await database.query<{ epoch: number }>(looked, [0]);
+      await using _worker = await world.work({ clock });
+      await expect.poll(() => database.query(looked, [before?.epoch]), { timeout: 15_000 }).toHaveLength(1);
+      expect((await statusOf(world, ordered)).emailmigration).toHaveProperty('attention');
+    }
+    await database.query("update operations set attention_since = attention_since - interval '15 days'");
+    await using _worker = await world.work();
     expect(await whenEnded(world, ordered)).toMatchObject({
       status: 'authentication_error',
       failure: SENTENCES.unanswered,

@@ -206,11 +206,24 @@ describe('what still arrives', { timeout: 60_000 }, () => {
       await begun(world);
     }
     await arrive(world, 3);
-    world.web.advance(3 * DAY_MS);
-    const { now } = world.web.services;
-    await using _worker = await world.work({ clock: { ...MACHINE_CLOCK, now } });
+    await world.web.database.query("update dailies set next_run = next_run - interval '3 days'");
+    await using _worker = await world.work();
     await expect.poll(() => arrived(world), { timeout: 20_000 }).toBe(3);
     expect(await runs(world)).toHaveLength(1);
+  });
+
+  test('is not ended by a worker whose clock is far ahead', async () => {
+    const world = await open();
+    await using ending = new AsyncDisposableStack();
+    ending.use(await world.work());
+    const ordered = await begun(world);
+    await ending.disposeAsync();
+    const then = Date.now() + (DAILY_DAYS + 1) * DAY_MS;
+    const ahead = await world.work({ clock: { ...MACHINE_CLOCK, now: () => then } });
+    // Which waits for its first look.
+    await ahead[Symbol.asyncDispose]();
+    expect(await kept(world)).toHaveLength(2);
+    expect(await dailyOf(world, ordered)).toHaveProperty('next');
   });
 
   test('is brought a last time shortly before access ends, and what signed in is erased then', async () => {

@@ -1,6 +1,7 @@
 import type { Log } from '../log.ts';
 import type { Clock } from '../mail/imap/wire.ts';
 import type { Database } from '../store/database.ts';
+import { earlierTime } from '../store/earlier-time.ts';
 import type { Safe } from '../store/safe.ts';
 import type { Tokens } from '../oauth/tokens.ts';
 import { askAgain } from '../transfers/attention.ts';
@@ -20,6 +21,12 @@ type Services = {
   readonly log: Log;
 };
 
+/** By the time that is behind: whose days are over is switched off, and its credentials are erased. */
+async function startDue(services: Services): Promise<void> {
+  const { database, clock } = services;
+  await startDailies(services, await earlierTime(database, () => clock.now()));
+}
+
 /**
  * Looks regularly for owners to remind, for daily runs that are due, and for what a wrong clock has written, until it is
  * disposed of.
@@ -35,7 +42,7 @@ export function startRounds(services: Services): AsyncDisposable {
     const now = clock.now();
     round = Promise.all([
       attempt(askAgain(services, now), 'owners could not be asked again'),
-      attempt(startDailies(services, now), 'what is due once a day could not be looked for'),
+      attempt(startDue(services), 'what is due once a day could not be looked for'),
       attempt(services.queue.mendTimes(), 'what a wrong clock has written could not be looked for'),
     ]).finally(() => {
       if (!isOver) callOff = clock.after(LOOK_EVERY_MS, look);

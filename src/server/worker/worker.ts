@@ -5,6 +5,7 @@ import { MAIL_TIMES } from '../mail/imap/connection.ts';
 import { MACHINE_CLOCK } from '../mail/imap/clock.ts';
 import { openResolver } from '../network/resolver.ts';
 import { openNotifier } from '../notifications/notifier.ts';
+import { earlierTime } from '../store/earlier-time.ts';
 import { SealError } from '../store/vault.ts';
 import { removeUnfinishedExport } from '../export/download/sweeper.ts';
 import { ENDS_AFTER_MS, eraseRefused, restingOperations, type AtRest } from '../transfers/attention.ts';
@@ -175,8 +176,9 @@ async function restingNow(
   { database, clock }: RunnerServices,
 ): Promise<Map<Operation, AtRest>> {
   const resting = new Map<Operation, AtRest>();
+  const now = await earlierTime(database, () => clock.now());
   for (const { operation, since, ...rest } of await restingOperations(database, lease.transferId)) {
-    if (clock.now() - since.getTime() < ENDS_AFTER_MS) resting.set(operation, rest);
+    if (now - since.getTime() < ENDS_AFTER_MS) resting.set(operation, rest);
     else {
       const ofMail = destinationProvider === 'file_export' ? SENTENCES.unansweredExport : SENTENCES.unanswered;
       const failure = operation === 'contactsmigration' ? SENTENCES.unansweredContacts : ofMail;
