@@ -1,4 +1,4 @@
-import type { Context, Input, Session, Typed } from './wizard.types.ts';
+import type { Context, Draft, Input, Session, Typed } from './wizard.types.ts';
 
 export const NOTHING_TYPED: Typed = {
   email: '',
@@ -26,6 +26,7 @@ export const BLANK_SESSION: Session = {
   emailExportType: null,
   contactsExportType: null,
   awaitedConsent: null,
+  draft: null,
 };
 
 /** The context without anything from the visitor or the server. */
@@ -35,18 +36,20 @@ export function blankContext({
   session,
   storedToken,
 }: Input | (Context & { session?: Session })): Context {
+  const { draft, ...kept } = session ?? BLANK_SESSION;
+  const { transferId = null, ...letter } = draft ?? {};
   return {
     settings,
     now,
-    ...(session ?? BLANK_SESSION),
+    ...kept,
     parting: null,
     signIns: null,
     storedToken: storedToken ?? null,
-    typed: NOTHING_TYPED,
+    typed: { ...NOTHING_TYPED, ...letter },
     typedAccount: null,
     message: null,
     returned: null,
-    transferId: null,
+    transferId,
     transferInTheWay: null,
     status: null,
     tokenId: null,
@@ -56,11 +59,17 @@ export function blankContext({
   };
 }
 
+/** What was typed of a message to support. */
+export function letterOf({ legacyEmail, contactEmail, supportId, issue }: Typed): Omit<Draft, 'transferId'> {
+  return { legacyEmail, contactEmail, supportId, issue };
+}
+
 /** The part of the context that survives a reload. */
 export function sessionOf(context: Context): Session {
   const { source, destination, operations, allowContactsMigration, googleTermsAccepted } = context;
   const { checkSanBrunoOnOauthCallback, jwt, notificationContact, emailHash } = context;
-  const { emailExportType, contactsExportType, awaitedConsent } = context;
+  const { emailExportType, contactsExportType, awaitedConsent, transferId } = context;
+  const letter = letterOf(context.typed);
   return {
     source,
     destination,
@@ -74,5 +83,6 @@ export function sessionOf(context: Context): Session {
     emailExportType,
     contactsExportType,
     awaitedConsent,
+    draft: Object.values(letter).some(Boolean) ? { ...letter, transferId } : null,
   };
 }

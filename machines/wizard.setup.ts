@@ -20,7 +20,7 @@ import { asGuide, type Guide } from './mail-guide.ts';
 import { type Act, attentionOf, destinationOf, isOffered } from './owner-acts.ts';
 import { readUsPhone } from './phone-number.ts';
 import { ACTORS } from './wizard.actors.ts';
-import { blankContext, NOTHING_TYPED } from './wizard.context.ts';
+import { blankContext, letterOf, NOTHING_TYPED } from './wizard.context.ts';
 import { DELAYS } from './wizard.delays.ts';
 import type { AwaitedConsent, Context, Event, Input, Message, Meta, Tag, Typed } from './wizard.types.ts';
 
@@ -38,6 +38,8 @@ const hasLetters = (text: string) => /\p{L}/u.test(text);
 const isFrom = (provider: Provider, { returned }: Context) =>
   ['', provider].includes(returned?.provider === '' ? '' : providerOf(returned?.provider ?? ''));
 const signsInElsewhere = (context: Context) => isOauthProvider(destinationOf(context));
+/** A message to support goes on where a sign-in is forgotten. */
+const onlyTheLetter = ({ typed }: Context): Typed => ({ ...NOTHING_TYPED, ...letterOf(typed) });
 const isLegacy = (email: string, context: Context) => isAtDomain(email, context.settings.legacyDomains);
 
 /** The machine's vocabulary: every actor, guard, action and delay that the states refer to by name. */
@@ -220,7 +222,7 @@ export const wizard = setup({
     }),
     'forget the typed account': assign({ typedAccount: null }),
     'forget the typed host': assign({ typed: ({ context }) => ({ ...context.typed, host: '' }) }),
-    'forget what was typed': assign({ typed: NOTHING_TYPED }),
+    'forget what was typed': assign({ typed: ({ context }) => onlyTheLetter(context) }),
     'remember the contact': assign({ notificationContact: (_, params: { contact: string }) => params.contact }),
     'normalise the phone number': assign({
       notificationContact: ({ context }) => readUsPhone(context.notificationContact) ?? context.notificationContact,
@@ -323,10 +325,10 @@ export const wizard = setup({
       awaitedConsent: null,
     }),
     'remember the sign-in': assign({ tokenId: ({ context }) => context.returned?.tokenId ?? null }),
-    'forget the sign-in': assign({ typed: NOTHING_TYPED, tokenId: null }),
+    'forget the sign-in': assign({ typed: ({ context }) => onlyTheLetter(context), tokenId: null }),
     // A sign-in elsewhere discards what was typed here, and has to be made again first.
-    'forget the sign-in at the destination': assign(({ context: { typed, tokenId } }) => ({
-      typed: tokenId === null ? { ...typed, destinationPassword: '' } : NOTHING_TYPED,
+    'forget the sign-in at the destination': assign(({ context }) => ({
+      typed: context.tokenId === null ? { ...context.typed, destinationPassword: '' } : onlyTheLetter(context),
       tokenId: null,
     })),
 

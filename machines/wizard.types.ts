@@ -35,6 +35,9 @@ export type Typed = {
   readonly issue: string;
 };
 
+/** A message to support that has been begun, and the transfer that was looked at before, whose ID the form fills in. */
+export type Draft = Pick<Typed, 'legacyEmail' | 'contactEmail' | 'supportId' | 'issue'> & Pick<Context, 'transferId'>;
+
 /** A message on the page, identified by its subject; `wording.ts` has its kind and text. */
 export type Message =
   | { readonly about: 'query'; readonly error: QueryError }
@@ -122,7 +125,7 @@ export type Context = {
   readonly statuses: Readonly<Record<string, TransferStatus>>;
 };
 
-/** What survives a reload or an OAuth round trip, under the keys of `portal.md` §3. */
+/** What survives a reload or an OAuth round trip, under the keys of `portal.md` §3, and what support was about to be written. */
 export type Session = Pick<
   Context,
   | 'source'
@@ -137,7 +140,7 @@ export type Session = Pick<
   | 'emailExportType'
   | 'contactsExportType'
   | 'awaitedConsent'
->;
+> & { readonly draft: Draft | null };
 
 export type Input = {
   readonly settings: PortalSettings;

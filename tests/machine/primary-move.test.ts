@@ -90,6 +90,7 @@ test('a sign-in at Yahoo with another address returns to the destination page wi
     awaitedConsent: null,
     emailExportType: null,
     contactsExportType: null,
+    draft: null,
   };
   const { actor, clock } = startWizard({}, session);
   actor.send({

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { BLANK_SESSION, blankContext, sessionOf } from '../../machines/wizard.context.ts';
 import type { Session } from '../../machines/wizard.types.ts';
 import { readSession, writeSession } from '../../src/portal/session.ts';
-import { PASSWORD, SESSIONS } from '../support/moves.ts';
+import { ID, PASSWORD, SESSIONS } from '../support/moves.ts';
 import { arriveAt, NOW, SETTINGS } from '../support/wizard.ts';
 
 test.each(Object.entries(SESSIONS))('the session "%s" survives a reload as it was', (_, session) => {
@@ -23,6 +23,7 @@ test('a wizard without a session begins with contacts allowed and all else unsai
     emailExportType: null,
     contactsExportType: null,
     awaitedConsent: null,
+    draft: null,
   });
 });
 
@@ -36,6 +37,34 @@ test('a notification contact survives a reload', async () => {
   const wizard = arriveAt('/start-migration', {}, SESSIONS.toOther);
   await wizard.send({ type: 'contact.type', contact: 'sam@mail.example' });
   expect(sessionOf(wizard.context())).toEqual({ ...SESSIONS.toOther, notificationContact: 'sam@mail.example' });
+});
+
+test('a message to support survives a reload, and a dialog of another page, until Home', async () => {
+  const other = ID.replace('0', 'f');
+  const before = arriveAt(`/status?migration_id=${ID}`);
+  before.visit('/support-form');
+  await before.send(
+    { type: 'contact-email.type', email: 'sam@mail.example' },
+    { type: 'issue.type', issue: 'My folders are missing' },
+  );
+  const items = new Map<string, string>();
+  writeSession(storageOf(items), sessionOf(before.context()), null);
+  const { send, visit, wait, isAt, context } = arriveAt(
+    '/support-form',
+    { 'ask for the status': () => ({ emailmigration: { status: 'inprogress' }, limited: true }) },
+    await readSession(storageOf(items)),
+  );
+  const letter = { contactEmail: 'sam@mail.example', issue: 'My folders are missing' };
+  expect(context().typed).toMatchObject({ ...letter, supportId: ID });
+  visit(`/status?migration_id=${other}`);
+  await wait(0);
+  await send({ type: 'more.show' });
+  expect(isAt('status.more.signingIn')).toBe(true);
+  await send({ type: 'modal.close' });
+  visit('/support-form');
+  expect(context().typed).toMatchObject({ ...letter, supportId: other });
+  visit('/');
+  expect(sessionOf(context())).toEqual(BLANK_SESSION);
 });
 
 test('Home leaves nothing of the session', () => {
