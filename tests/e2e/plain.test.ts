@@ -303,19 +303,32 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     expect(first).toBe(second);
   });
 
-  test('no line of an address that takes several is one of a few letters', async () => {
+  test('an address that takes several lines breaks after its "@", and no line of a half is one of a few letters', async () => {
     await page.setViewportSize({ width: 360, height: 780 });
-    for (const email of ['a'.repeat(30), 'a-b'.repeat(15)].map((name) => `${name}@sanbrunocable.example`)) {
+    for (const [name, most] of [
+      ['maria.keller', 1],
+      ['a'.repeat(30), 2],
+      ['a-b'.repeat(15), 3],
+    ] as const) {
+      const email = `${name}@very.long.sanbrunocable.example`;
       const route = { from: email, to: 'maria@mail.example' };
       wire.answer('/api/v2/status/', { json: { emailmigration: { status: 'completed' }, route } });
       await arrive(`/status?migration_id=${TRANSFER_ID}`);
-      const widths = await page.getByText(email, { exact: true }).evaluate((element) => {
-        const range = document.createRange();
-        range.selectNodeContents(element);
-        return [...range.getClientRects()].map(({ width }) => width);
-      });
-      expect(widths.length).toBeGreaterThan(1);
-      expect(Math.min(...widths) / Math.max(...widths)).toBeGreaterThan(0.8);
+      const halves = await page.getByText(email, { exact: true }).evaluate((element) =>
+        [...element.children].map(({ firstChild, textContent }) => {
+          const range = document.createRange();
+          if (firstChild !== null) range.selectNodeContents(firstChild);
+          return { textContent, lines: [...range.getClientRects()].map(({ top, width }) => ({ top, width })) };
+        }),
+      );
+      expect(halves.map(({ textContent }) => textContent)).toEqual([`${name}@`, 'very.long.sanbrunocable.example']);
+      const [before = [], after = []] = halves.map(({ lines }) => lines);
+      expect(after[0]?.top).toBeGreaterThan(before.at(-1)?.top ?? Infinity);
+      expect(before.length).toBeLessThanOrEqual(most);
+      for (const lines of [before, after]) {
+        const widths = lines.map(({ width }) => width);
+        expect(Math.min(...widths) / Math.max(...widths)).toBeGreaterThan(0.8);
+      }
     }
   });
 
@@ -343,10 +356,14 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     expect(facts.match(/[^.\n]*to your San Bruno address[^.]*\./g) ?? []).toEqual(said);
   });
 
-  test('an address is one text, and paper says whose page it is and of which day', async () => {
+  test('a short address is one text, a longer one two, and paper says whose page it is and of which day', async () => {
     await arrive('/start-migration', 'gmail');
-    const address = page.getByText(SUBSCRIBER.email, { exact: true });
-    expect(await address.evaluate((element) => [element.childNodes.length, element.children.length])).toEqual([1, 0]);
+    const texts = (email: string) =>
+      page
+        .getByText(email, { exact: true })
+        .evaluate(({ childNodes }) => [...childNodes].map((node) => node.textContent));
+    expect(await texts('maria@gmail.com')).toEqual(['maria@gmail.com']);
+    expect(await texts(SUBSCRIBER.email)).toEqual(['maria.keller@', 'sanbrunocable.example']);
     const printed = page.locator('.printed');
     expect(await printed.isVisible()).toBe(false);
     await page.emulateMedia({ media: 'print' });
