@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
-import { openJobQueue, toldNowAndThen } from '../../src/server/worker/queue.ts';
+import { Stopped } from '../../src/server/mail/copy/lanes.ts';
+import { openJobQueue, toldNowAndThen, TURN_MS } from '../../src/server/worker/queue.ts';
 import { sampleOf } from '../folders.ts';
 import { EMBEDDED, FRESH, openTestDatabase, type TestAddress } from '../support/fresh-database.ts';
 
@@ -66,6 +68,32 @@ test.each(sampleOf([FRESH, EMBEDDED], 2))(
     });
     await all.promise;
     expect(taken).toEqual(['held', 'first', 'second']);
+  },
+);
+
+test.each(['transfers', 'take-backs'] as const)(
+  '%s that a slow server holds up go on behind what waits, so that they have no place for good',
+  async (kind) => {
+    await using database = await openTestDatabase(FRESH);
+    await using queue = await openJobQueue({ database, log: openLog('silent') });
+    for (const id of ['slow', 'first', 'second'])
+      await (kind === 'transfers' ? queue.send(id) : queue.sendTakeBack(id));
+    const taken: string[] = [];
+    const [begun, all] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const run = async (id: string, signal: AbortSignal) => {
+      if (taken.push(id) === 4) all.resolve();
+      if (taken.length > 1) return;
+      begun.resolve();
+      await once(signal, 'abort');
+      throw new Stopped('It is asked to stop.');
+    };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await using _working = await (kind === 'transfers' ? queue.workOnTransfers(1, run) : queue.workOnTakeBacks(run));
+    await begun.promise;
+    vi.advanceTimersByTime(TURN_MS[kind]);
+    vi.useRealTimers();
+    await all.promise;
+    expect(taken).toEqual(['slow', 'first', 'second', 'slow']);
   },
 );
 

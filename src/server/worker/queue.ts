@@ -9,14 +9,20 @@ import { type Database, madeByNewer, type Sql, startFault } from '../store/datab
 import { releaseAllLeases } from '../transfers/lease.ts';
 
 const TRANSFERS = 'transfers';
+const TAKE_BACKS = 'take-backs';
 /** `failures`: consecutive failures outside of a step (within steps, faults are waited for); `fault`: the last one. */
 type TransferJob = { readonly transferId: string; readonly failures?: number; readonly fault?: string };
 
 /** A worker without a sign of life for this long counts as dead; another one takes its job. */
 const HEARTBEAT_SECONDS = 10;
 const SUPERVISE_SECONDS = 5;
-/** pg-boss lets no job run longer; a transfer that takes longer is given back and taken again. */
+/** pg-boss lets no job run longer. */
 const JOB_SECONDS = 24 * 3600 - 60;
+/**
+ * What takes longer is stopped, and goes on behind what waits: slow mail servers would have all places for good, since
+ * pg-boss lets a job that it has ended go before all newer ones. Take-backs have a single place.
+ */
+export const TURN_MS = { [TRANSFERS]: 23 * 3_600_000, [TAKE_BACKS]: 6 * 3_600_000 };
 const RETRY_SECONDS = 1;
 /**
  * The first pause, doubling each time, before a job that failed outside of a step is tried again, for as long as it takes
@@ -63,7 +69,6 @@ const FROM_AHEAD = [
    where greatest(maintain_on, monitor_on, monitor_claim_on) > ${AHEAD} returning 1`,
 ];
 
-const TAKE_BACKS = 'take-backs';
 const NOTIFICATIONS = 'notifications';
 /** Longer than a slow mail server takes for a letter, so nobody sends it twice; after a crash, it is due again then. */
 const SENT_WITHIN_SECONDS = 600;
@@ -233,7 +238,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     await sendTo(queue, transferId, { afterSeconds, failures: failures + 1, fault });
   };
   const workOn = async (
-    queue: string,
+    queue: keyof typeof TURN_MS,
     atOnce: number,
     run: (transferId: string, signal: AbortSignal) => Promise<void>,
   ): Promise<AsyncDisposable> => {
@@ -242,13 +247,19 @@ export async function openJobQueue({ database, log }: { database: Database; log:
       const taker = await boss.work<TransferJob>(queue, options, async (jobs) => {
         for (const { data, signal } of jobs) {
           const begun = performance.now();
+          const turn = new AbortController();
+          const timer = setTimeout(() => turn.abort(), TURN_MS[queue]);
           // After a long run, failures no longer count as in a row.
           const failed = () =>
             performance.now() - begun > LAST_AGAIN_SECONDS * 1000 ? { transferId: data.transferId } : data;
           await handled(
-            () => run(data.transferId, signal),
-            (error) => putOff(queue, failed(), error),
-          );
+            () => run(data.transferId, AbortSignal.any([signal, turn.signal])),
+            (error) => {
+              if (turn.signal.aborted) return sendTo(queue, data.transferId);
+              if (error instanceof Stopped) throw error;
+              return putOff(queue, failed(), error);
+            },
+          ).finally(() => clearTimeout(timer));
         }
         // Many mailboxes take less time than the polling interval.
         boss.notifyWorker(taker);
@@ -345,15 +356,17 @@ function asError(thrown: unknown): unknown {
   return Object.assign(new Error(), thrown);
 }
 
-/** @param settle handles a failure, unless the worker is just stopping. @throws {JobFailed} */
+/** @param settle handles a failure. @throws {JobFailed} when there is none, or it fails */
 async function handled(run: () => Promise<void>, settle?: (error: unknown) => Promise<void>): Promise<void> {
   try {
     await run();
   } catch (error) {
-    if (settle === undefined || error instanceof Stopped) throw new JobFailed(error);
-    await settle(error).catch(() => {
+    try {
+      if (settle === undefined) throw error;
+      await settle(error);
+    } catch {
       throw new JobFailed(error);
-    });
+    }
   }
 }
 
