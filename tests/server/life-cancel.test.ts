@@ -34,17 +34,14 @@ describe('a stop', { timeout: 60_000 }, () => {
       let seen = 0;
       let last: unknown;
       await expect
-        .poll(
-          async () => {
-            const [row] = await database.query(
-              'select stop_asked is not null as asked, leased_until::text from transfers',
-            );
-            if (row?.['asked'] === true && row['leased_until'] !== last) seen += 1;
-            if (row?.['asked'] === true) last = row['leased_until'];
-            return seen;
-          },
-          { timeout: 10_000 },
-        )
+        .poll(async () => {
+          const [row] = await database.query(
+            'select stop_asked is not null as asked, leased_until::text from transfers',
+          );
+          if (row?.['asked'] === true && row['leased_until'] !== last) seen += 1;
+          if (row?.['asked'] === true) last = row['leased_until'];
+          return seen;
+        })
         .toBeGreaterThan(more);
     };
     let isFirst = true;
@@ -123,13 +120,10 @@ describe('a stop', { timeout: 60_000 }, () => {
     await erased(world, ordered.id);
     held.resolve();
     await expect
-      .poll(
-        async () => {
-          await using client = await world.destinationMail();
-          return (await client.read('INBOX')).length;
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        await using client = await world.destinationMail();
+        return (await client.read('INBOX')).length;
+      })
       .toBe(0);
   });
 
@@ -140,9 +134,7 @@ describe('a stop', { timeout: 60_000 }, () => {
     expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ status: 'review', ended: 'cancelled' });
     await using _worker = await world.work();
     await expect
-      .poll(() => world.web.database.query("select state from pgboss.job where name = 'transfers'"), {
-        timeout: 10_000,
-      })
+      .poll(() => world.web.database.query("select state from pgboss.job where name = 'transfers'"))
       .toEqual([{ state: 'completed' }]);
     await using client = await world.destinationMail();
     expect(await client.read('INBOX')).toEqual([]);
@@ -183,9 +175,7 @@ describe('a stop', { timeout: 60_000 }, () => {
     const answers = await Promise.all([call(world, 'cancel', ordered), call(world, 'cancel', ordered)]);
     expect(answers.map(({ status }) => status)).toContain(200);
     await using _worker = await world.work();
-    await expect
-      .poll(() => world.web.outbox.filter(({ raw }) => raw.includes('was stopped')).length, { timeout: 15_000 })
-      .toBe(1);
+    await expect.poll(() => world.web.outbox.filter(({ raw }) => raw.includes('was stopped')).length).toBe(1);
     expect((await call(world, 'cancel', ordered)).status).toBe(409);
     expect(
       await world.web.database.query(

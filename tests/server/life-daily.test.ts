@@ -82,7 +82,7 @@ async function later(world: LifeWorld, ordered: Ordered, ms: number): Promise<st
   world.web.advance(ms);
   await look(world);
   // The worker looks as well, and may be the one that is just beginning it.
-  await expect.poll(newest, { timeout: 15_000 }).not.toBe(before);
+  await expect.poll(newest).not.toBe(before);
   const id = await newest();
   await sentOn(world, { ...ordered, id });
   await whenEnded(world, { ...ordered, id });
@@ -95,7 +95,7 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     await using _worker = await world.work();
     const ordered = await begun(world);
     const said = () => world.web.outbox.filter(({ raw }) => raw.includes('We bring new mail')).length;
-    await expect.poll(said, { timeout: 15_000 }).toBeGreaterThan(0);
+    await expect.poll(said).toBeGreaterThan(0);
     const began = world.web.services.now();
     const daily = await dailyOf(world, ordered);
     expect(Date.parse(daily?.next ?? '') - began).toBeGreaterThan(DAY_MS - HOUR_MS);
@@ -188,7 +188,7 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     const getAhead = () => database.query("update dailies set next_run = next_run + interval '3 days'");
     await getAhead();
     await look(world);
-    await expect.poll(() => runs(world), { timeout: 15_000 }).toHaveLength(1);
+    await expect.poll(() => runs(world)).toHaveLength(1);
     const [id = ''] = await runs(world);
     await whenEnded(world, { ...ordered, id });
     expect(await arrived(world)).toBe(3);
@@ -275,9 +275,7 @@ describe('what still arrives', { timeout: 60_000 }, () => {
       expect(await kept(world)).toEqual([]);
       expect(await dailyOf(world, ordered)).toEqual({ until: expect.any(String), ended: 'sign_in' });
       await expect
-        .poll(() => world.web.outbox.filter(({ raw }) => raw.includes('stopped bringing new mail')), {
-          timeout: 15_000,
-        })
+        .poll(() => world.web.outbox.filter(({ raw }) => raw.includes('stopped bringing new mail')))
         .toHaveLength(1);
       expect(await told(world)).toEqual(['paused']);
       expect(await call(world, 'daily-off', ordered)).toMatchObject(OFF);
@@ -498,7 +496,7 @@ test(
       await sql.query('lock table dailies in exclusive mode');
       const answer = call(world, 'again', ordered, { ...GIVEN, destination_account });
       const ended = 'select 1 from transfers where id <> $1 and finished is not null';
-      await expect.poll(() => sql.query(ended, [ordered.id]), { timeout: 15_000 }).toHaveLength(1);
+      await expect.poll(() => sql.query(ended, [ordered.id])).toHaveLength(1);
       return { answer };
     });
     expect((await asked.answer).status).toBe(200);

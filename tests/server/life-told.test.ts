@@ -61,7 +61,7 @@ describe('an owner is told', { timeout: 60_000 }, () => {
       during.push((await statusOf(world, ordered)).emailmigration?.taking_back);
       seen.resolve();
       await mailWhen(world, ordered, ({ taking_back: isTaking }) => isTaking === undefined);
-      await expect.poll(() => letters(world, 'was taken back').length, { timeout: 15_000 }).toBe(times);
+      await expect.poll(() => letters(world, 'was taken back').length).toBe(times);
     }
     // The second time there is nothing to do, and it may be done before it is asked for.
     expect(during[0]).toBe(true);

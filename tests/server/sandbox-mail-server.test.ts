@@ -11,7 +11,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type MailServer, startMailServer } from '../../src/sandbox/mail-server.ts';
 import { needs } from '../support/needs.ts';
 
-const PATIENCE = { timeout: 10_000 };
 const ADDRESS = 'ann@mail.example';
 const TOKEN = 'token-of-ann';
 const SEED = [
@@ -282,12 +281,12 @@ describe('the sandbox mail server', () => {
     const idle = waiting.idle();
     const other = await open();
     await other.append('INBOX', 'Subject: news\r\n\r\n');
-    await expect.poll(() => heard, PATIENCE).toContain('exists 1');
+    await expect.poll(() => heard).toContain('exists 1');
     await other.mailboxOpen('INBOX');
     await other.messageFlagsAdd('1', [String.raw`\Seen`]);
-    await expect.poll(() => heard, PATIENCE).toContain(String.raw`flags \Seen`);
+    await expect.poll(() => heard).toContain(String.raw`flags \Seen`);
     await other.messageDelete('1');
-    await expect.poll(() => heard, PATIENCE).toContain('expunge 1');
+    await expect.poll(() => heard).toContain('expunge 1');
     await waiting.noop();
     await idle;
   });

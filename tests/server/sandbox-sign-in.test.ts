@@ -37,13 +37,11 @@ async function restart() {
   await sandbox[Symbol.asyncDispose]();
   sandbox = await start();
   await expect
-    .poll(
-      () =>
-        fetch(sandbox.webUrl).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      { timeout: 10_000 },
+    .poll(() =>
+      fetch(sandbox.webUrl).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
     )
     .toBe(true);
 }

@@ -466,10 +466,10 @@ describe('live updates', () => {
     const [first, second] = [viewer(), viewer()];
     const one = await streams.open('e'.repeat(32), '192.0.2.1', first);
     const opening = streams.open('e'.repeat(32), '192.0.2.2', second);
-    await expect.poll(() => first.told, { timeout: 5000 }).toEqual(['inprogress']);
+    await expect.poll(() => first.told).toEqual(['inprogress']);
     asked.resolve(await being('started'));
     const other = await opening;
-    await expect.poll(() => second.told, { timeout: 5000 }).toEqual(['inprogress']);
+    await expect.poll(() => second.told).toEqual(['inprogress']);
     expect(first.told).toEqual(['inprogress']);
     one.close();
     other.close();
