@@ -241,13 +241,17 @@ test('a bucket that says nothing lets nobody wait for a download to begin', asyn
   ).rejects.toThrow(StoreError);
 });
 
-test.each(['s3://', 's3://B@d/x', 'https://example.com/exports', 's3://bucket/x?endpoint=nonsense', 'ftp://host/x'])(
-  'EXPORTS_URL=%s ends the start with an example',
-  (exportsUrl) => {
-    expect(() => openExportStore({ exportsUrl, dataDir: folder })).toThrow(SettingsError);
-    expect(() => openExportStore({ exportsUrl, dataDir: folder })).toThrow(/Example: EXPORTS_URL=s3:/);
-  },
-);
+test.each([
+  's3://',
+  's3://B@d/x',
+  'https://example.com/exports',
+  's3://bucket/x?endpoint=nonsense',
+  's3://bucket/x?endpiont=https://s3.example.com',
+  'ftp://host/x',
+])('EXPORTS_URL=%s ends the start with an example', (exportsUrl) => {
+  expect(() => openExportStore({ exportsUrl, dataDir: folder })).toThrow(SettingsError);
+  expect(() => openExportStore({ exportsUrl, dataDir: folder })).toThrow(/Example: EXPORTS_URL=s3:/);
+});
 
 test('a folder holds its files readable by their owner only', async () => {
   await using world = await openExportWorld();

@@ -7,7 +7,8 @@ import { openFolderStore } from './folder-store.ts';
 import type { ExportStore } from './export-store.ts';
 
 const EXAMPLE = 'EXPORTS_URL=s3://bucket/prefix?endpoint=https://s3.example.com&region=us-west-1';
-const Bucket = v.object({
+/** Strict, as a misspelt endpoint would send the files to Amazon. */
+const Bucket = v.strictObject({
   bucket: v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9._-]{1,62}$/)),
   prefix: v.string(),
   endpoint: v.optional(v.pipe(v.string(), v.url())),
