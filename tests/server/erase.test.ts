@@ -259,7 +259,9 @@ describe('the command that erases a subscriber leaves nothing of them in any tab
       const url = await createEmptyDatabase();
       const key = randomBytes(32);
       const signs = await fill({ url }, key);
-      await erase({ DATABASE_URL: url, SECRET_KEY: key.toString('base64'), SANDBOX: 'off' }, ANN.toUpperCase());
+      // Nobody sees that the first letter of this domain is a wide one; every call takes it for the plain one.
+      const written = ` ${ANN.toUpperCase().replace('@S', '@\uff33')} `;
+      await erase({ DATABASE_URL: url, SECRET_KEY: key.toString('base64'), SANDBOX: 'off' }, written);
       await using database = await openDatabase({ url });
       const left = await everything(database);
       for (const sign of signs) expect(left).not.toContain(sign);
