@@ -258,7 +258,9 @@ describe(
       await inside.getByRole('button', { name: 'Win a prize' }).click({ force: true });
       await page.emulateMedia({ media: 'print' });
       expect(await page.getByRole('button', { name: 'Print this message' }).isVisible()).toBe(false);
-      await page.emulateMedia({ media: 'screen' });
+      await page.emulateMedia({ media: 'screen', colorScheme: 'dark' });
+      const scheme = page.locator('iframe').evaluate((frame) => getComputedStyle(frame).colorScheme);
+      expect(await scheme, 'or its letters are white on white').toBe('light');
       expect(await page.title()).toBe('San Bruno: your mail');
       expect(asked).toEqual([]);
       expect(await page.getByRole('link', { name: 'Open this message' }).count()).toBe(0);
