@@ -21,13 +21,15 @@ const letter = (uid: number, lines: readonly string[]) => ({
   flags: [],
   internalDate: day(uid),
 });
+const WITHOUT_TEXT = 297;
+/** With the line end of old programs. */
 const plain = (uid: number) =>
   letter(uid, [
     `From: Ada <ada@mail.example>`,
     'To: me@mail.example',
     `Subject: Letter ${uid}`,
     '',
-    `Words of ${uid}.`,
+    uid === WITHOUT_TEXT ? '' : `Words of ${uid}.\rAnd more.`,
   ]);
 
 /** `%TRACKER%` is a server that would notice. */
@@ -146,6 +148,12 @@ describe(
         await page.locator('#one').getByText(said, { exact: true }).waitFor();
       const link = await page.getByRole('link', { name: 'Open this message' }).getAttribute('href');
       expect(await readFile(join(folder, decodeURIComponent(link ?? '')), 'utf8')).toContain('Take four apples.');
+      const nothing = page.getByText('No text of this message can be shown here.');
+      expect(await nothing.isVisible()).toBe(false);
+      await page.getByRole('button', { name: 'Back to the list' }).click();
+      await page.getByLabel('Search').fill(`Letter ${WITHOUT_TEXT}`);
+      await messages().first().click();
+      await nothing.waitFor();
       await page.getByRole('button', { name: 'Back to the list' }).click();
       await page.getByLabel('Search').fill('four pears');
       await page.getByText('Nothing found. The search looks at names, subjects and the first lines').waitFor();
@@ -211,6 +219,7 @@ describe(
       await page.goForward();
       await page.reload();
       await heading.waitFor();
+      expect(await page.locator('#body').innerText()).toBe('Words of 200.\nAnd more.');
       await page.getByRole('button', { name: 'Back to the list' }).click();
       await page.getByText('302 messages').waitFor();
       await page.goBack();
