@@ -43,6 +43,7 @@ const HOSTILE = `<h1>Dear reader</h1>
 <iframe src="%TRACKER%/frame"></iframe>
 <form action="%TRACKER%/form"><button>Win a prize</button></form>
 <a href="%TRACKER%/link">A link</a>
+<pre>${'A paragraph in one line. '.repeat(40)}</pre>
 <svg width="90" height="40"><a xlink:href="%TRACKER%/drawing" href="%TRACKER%/drawing"><text y="20">A drawing</text></a></svg>
 <svg width="90" height="40"><a xlink:href="%TRACKER%/old"><text y="20">An old drawing</text></a></svg>
 </script><script>document.title = 'broken out'</script>`;
@@ -265,6 +266,8 @@ describe(
       await inside.getByRole('heading', { name: 'Dear reader' }).waitFor();
       // No policy holds their hints back, and this Chromium takes none; Firefox does.
       expect(await inside.locator('link').count()).toBe(0);
+      const beside = inside.locator('html').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+      expect(await beside, 'to the right of what is shown').toBe(0);
       for (const link of ['A drawing', 'An old drawing', 'A link']) await inside.getByText(link).click({ force: true });
       await inside.getByRole('button', { name: 'Win a prize' }).click({ force: true });
       await page.emulateMedia({ media: 'print' });
