@@ -21,6 +21,9 @@ const HEAD = [
 ];
 const coded = (encoding: string, charset: string, text: string) =>
   read([...HEAD, `Content-Type: text/plain; charset=${charset}`, `Content-Transfer-Encoding: ${encoding}`, '', text]);
+const ofType = (type: string, start: string, ...octets: readonly number[]) =>
+  readOctets(Buffer.from(`Content-Type: ${type}\r\n\r\n${start}${String.fromCharCode(...octets)}`, 'latin1'));
+const meta = (charset: string) => `<meta http-equiv="Content-Type" content="text/html; charset=${charset}">`;
 const file = (type: string, ...fields: readonly string[]) => [`Content-Type: ${type}`, ...fields, '', 'octets'];
 const multipart = (type: string, boundary: string, parts: readonly (readonly string[])[]) => [
   `Content-Type: multipart/${type}; boundary=${boundary}`,
@@ -131,6 +134,19 @@ describe('What a person reads of a message', () => {
     const texts = ['At the café', 'Grüße', 'Grüße vom café'];
     for (const encoding of ['utf8', 'latin1'] as const)
       expect(texts.map((text) => readOctets(Buffer.from(`Subject: x\r\n\r\n${text}`, encoding)).text)).toEqual(texts);
+  });
+
+  test('reads a text whose charset only its own octets tell', async () => {
+    const russian = [0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2];
+    expect(ofType('text/html', meta('windows-1251'), ...russian).html).toContain('Привет');
+    expect(ofType('text/html; charset=us-ascii', '<META charset=gb2312>', 0xd6, 0xd0).html).toContain('中');
+    expect(ofType('text/html; charset=iso-8859-1', meta('windows-1251'), 0xe9).html, 'its header').toContain('é');
+    expect(ofType('text/html', meta('windows-1251'), 0xc3, 0xa9).html, 'it is in UTF-8').toContain('é');
+    expect(ofType('text/html', meta('unicode'), 0xe9).html, 'as Word says').toBe(`${meta('unicode')}é`);
+    expect(ofType('text/plain', meta('windows-1251'), 0xe9).text, 'no HTML').toContain('é');
+    const japanese = '\u001b$BF|K\\\u001b(B';
+    for (const type of ['text/plain', 'text/plain; charset=us-ascii', 'text/html'])
+      expect(ofType(type, japanese).text + ofType(type, japanese).html).toBe('日本');
   });
 
   test('reads encoded words that cut a character in two, each with its own padding', async () => {

@@ -62,7 +62,7 @@ class Reading implements MailHandler {
   }
 
   part(part: Part): Sink | undefined {
-    const { type, content, within } = part;
+    const { type, within } = part;
     if (!isText(part)) {
       this.#attach(nameOf(part) || type);
       return undefined;
@@ -71,7 +71,7 @@ class Reading implements MailHandler {
     const piece: Piece = { kind, isRepeated: false, content: '' };
     this.#pieces.push(piece);
     if (within.includes('multipart/alternative')) this.#choices.push(piece);
-    const decoder = textDecoder(content.parameters.get('charset') ?? '', (decoded) => {
+    const decoder = textDecoder(part, (decoded) => {
       const kept = decoded.slice(0, this.#room[kind]);
       piece.content += kept;
       this.#room[kind] -= kept.length;

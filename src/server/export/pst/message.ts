@@ -100,14 +100,14 @@ export class MessageWriter implements MailHandler {
       : undefined;
   }
 
-  #text({ content }: Part, kind: 'plain' | 'html'): Sink {
+  #text(part: Part, kind: 'plain' | 'html'): Sink {
     const isMore = kind === 'plain' && this.#plain !== undefined && this.#plain.size > 0;
     const into = (kind === 'plain' ? this.#plain : undefined) ?? new ValueWriter(this.#database);
     if (kind === 'plain') this.#plain = into;
     else this.#html = into;
     if (isMore) into.write(utf16('\r\n'));
     let isClean = true;
-    const charset = content.parameters.get('charset') ?? '';
+    const charset = part.content.parameters.get('charset') ?? '';
     // HTML is octets, which some readers take to be in the charset that the header, or it itself, says.
     const isUnicode = /^utf-?8$/i.test(charset.trim());
     const put = (decoded: string) => {
@@ -115,7 +115,7 @@ export class MessageWriter implements MailHandler {
       const html = () => Buffer.from((isUnicode ? decoded : inAscii(decoded)).replaceAll('\0', '\uFFFD'));
       into.write(kind === 'plain' ? utf16(decoded) : html());
     };
-    const decode = textDecoder(charset, put);
+    const decode = textDecoder(part, put);
     return { write: (bytes) => decode.write(bytes), end: () => decode.end() && isClean };
   }
 
