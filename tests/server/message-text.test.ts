@@ -149,6 +149,26 @@ describe('What a person reads of a message', () => {
       expect(ofType(type, japanese).text + ofType(type, japanese).html).toBe('日本');
   });
 
+  test('shows what is in a multipart whose boundary never comes', async () => {
+    const lost = ['Content-Type: multipart/mixed; boundary=never', '', '--another', '', 'Read this', '--another--'];
+    expect(read([...HEAD, ...lost]).text).toBe('--another\r\n\r\nRead this\r\n--another--');
+    expect(read([...HEAD, ...multipart('mixed', 'x', [lost, file('application/pdf')])])).toMatchObject({
+      text: '--another\r\n\r\nRead this\r\n--another--',
+      attached: ['application/pdf'],
+    });
+    const introduced = [
+      'Content-Type: multipart/mixed; boundary=x',
+      '',
+      'For old programs',
+      '--x',
+      '',
+      'Read',
+      '--x--',
+    ];
+    expect(read([...HEAD, ...introduced]).text).toBe('Read');
+    expect(read([...HEAD, ...lost, 'word '.repeat(100_000)])).toMatchObject({ isCut: true });
+  });
+
   test('reads encoded words that cut a character in two, each with its own padding', async () => {
     const octets = Buffer.from('Grüße aus Köln');
     const pieces = Array.from({ length: 4 }, (_, at) => octets.subarray(at * 5, at * 5 + 5).toString('base64'));

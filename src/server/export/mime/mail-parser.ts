@@ -54,6 +54,8 @@ const HEADER_LENGTH = 1024 * 1024;
 const BOUNDARY_LENGTH = 200;
 /** Text before the first part is a line for programs that don't know MIME. */
 const PREAMBLE_LENGTH = 500;
+/** How much of a multipart whose first part never comes is read as text. */
+const PARTLESS_LENGTH = 256 * 1024;
 
 const [LF, CR, DASH, SPACE, TAB] = [0x0a, 0x0d, 0x2d, 0x20, 0x09];
 
@@ -77,6 +79,8 @@ export class MailParser {
   #sink: Sink | undefined;
   #parts = 0;
   #ignored = 0;
+  /** The beginning of what was ignored before the first part. */
+  #preamble: Buffer[] = [];
   #isAfterParts = false;
   #isRoot = true;
   #atLineStart = true;
@@ -172,6 +176,7 @@ export class MailParser {
         this.#frames.push({ kind: 'multipart', type, boundary, isSeen: false });
         this.#state = 'between';
         this.#ignored = 0;
+        this.#preamble = [];
         this.#isAfterParts = false;
         return;
       }
@@ -241,6 +246,8 @@ export class MailParser {
 
   /** Text before the first part and after the last one is dropped; if it is more than a word, this is reported. */
   #ignore(bytes: Buffer): void {
+    const isPreamble = !this.#isAfterParts && this.#ignored < PARTLESS_LENGTH;
+    if (isPreamble) this.#preamble.push(Buffer.from(bytes.subarray(0, PARTLESS_LENGTH - this.#ignored)));
     this.#ignored += bytes.length;
     const limit = this.#isAfterParts ? 0 : PREAMBLE_LENGTH;
     if (this.#ignored > limit && bytes.some((octet) => octet > SPACE)) this.#handler().fault();
@@ -266,6 +273,7 @@ export class MailParser {
     this.#pop(closes ? index : index + 1, index);
     this.#atLineStart = true;
     this.#ignored = 0;
+    this.#preamble = [];
     this.#isAfterParts = closes;
     this.#state = closes ? 'between' : 'header';
   }
@@ -283,8 +291,21 @@ export class MailParser {
     while (this.#frames.length > count) {
       const last = this.#frames.pop();
       if (last?.kind === 'message') last.handler.end();
-      else if (last?.isSeen === false) this.#handler().fault();
+      else if (last?.isSeen === false) this.#endPartless();
     }
+  }
+
+  /** What is in a multipart without a delimiter is read as text. */
+  #endPartless(): void {
+    const handler = this.#handler();
+    handler.fault();
+    const text = Buffer.concat(this.#preamble);
+    if (!text.some((octet) => octet > SPACE)) return;
+    const none = structured('');
+    const within = this.#within();
+    const sink = handler.part({ type: 'text/plain', content: none, disposition: none, fields: [], within });
+    sink?.write(text);
+    sink?.end();
   }
 
   #handler(): MailHandler {
