@@ -191,6 +191,11 @@ describe('What a person reads of a message', () => {
     });
   });
 
+  test('finds the end of a header whose lines have CR twice', async () => {
+    const lines = ['Subject: Hello', 'Content-Type: multipart/mixed; boundary=x', '', '--x', '', 'Read this', '--x--'];
+    expect(readOctets(Buffer.from(lines.join('\r\r\n')))).toMatchObject({ subject: 'Hello', text: 'Read this\r' });
+  });
+
   test('reads each field of a header in its own charset', async () => {
     const mixed = Buffer.concat([
       Buffer.from('X-Spam: caf\xe9\r\nFrom: J\xf6rg <j@x.example>', 'latin1'),

@@ -130,7 +130,8 @@ export class MailParser {
     this.#at += line.length;
     this.#headerLength += line.length;
     if (this.#headerLength <= HEADER_LENGTH) this.#header.push(Buffer.from(line));
-    else this.#handler().fault();
+    // Where CR alone ends a line, the text is taken for a part of the header.
+    if (this.#headerLength > HEADER_LENGTH || content.includes(CR)) this.#handler().fault();
     if (content.length === 0) this.#endHeader();
     return true;
   }
@@ -335,7 +336,8 @@ function beginsHeader(line: Buffer): boolean {
 function withoutEnd(line: Buffer): Buffer {
   let end = line.length;
   if (line[end - 1] === LF) end -= 1;
-  if (line[end - 1] === CR) end -= 1;
+  // Some programs write it twice.
+  while (line[end - 1] === CR) end -= 1;
   return line.subarray(0, end);
 }
 
