@@ -191,6 +191,13 @@ describe('What a person reads of a message', () => {
     });
   });
 
+  test('leaves out the address in which a field of more than its length is cut', async () => {
+    const people = Array.from({ length: 5_000 }, (_, at) => `Person ${at} <person.${at}@mail.example>`);
+    const { to } = read([`To: ${people.join(',\r\n ')}`, '', 'x']);
+    expect(to.length).toBeGreaterThan(1_000);
+    expect(to.map(({ name, email }) => `${name} <${email}>`)).toEqual(people.slice(0, to.length));
+  });
+
   test('finds the end of a header whose lines have CR twice', async () => {
     const lines = ['Subject: Hello', 'Content-Type: multipart/mixed; boundary=x', '', '--x', '', 'Read this', '--x--'];
     expect(readOctets(Buffer.from(lines.join('\r\r\n')))).toMatchObject({ subject: 'Hello', text: 'Read this\r' });

@@ -32,7 +32,7 @@ export function headerFields(header: Uint8Array): HeaderField[] {
     if (fields.length === FIELDS) break;
     fields.push({ name: line.slice(0, colon).trim().toLowerCase(), lines: [line.slice(colon + 1)] });
   }
-  return fields.map(({ name, lines }) => ({ name, value: decoded(lines.join('').slice(0, FIELD_LENGTH).trim()) }));
+  return fields.map(({ name, lines }) => ({ name, value: decoded(lines.join('').trim().slice(0, FIELD_LENGTH)) }));
 }
 
 export function fieldOf(fields: readonly HeaderField[], name: string): string {
@@ -72,9 +72,14 @@ export type Address = { readonly name: string; readonly email: string };
 export function addresses(fields: readonly HeaderField[], name: string): Address[] {
   return fields
     .filter((field) => field.name === name)
-    .flatMap(({ value }) => addressParser(joinedWords(inBase64(value)), { flatten: true }))
+    .flatMap(({ value }) => addressParser(joinedWords(inBase64(withoutCut(value))), { flatten: true }))
     .map((found) => ({ name: readable(found.name ?? ''), email: found.address ?? '' }))
     .filter((found) => found.name !== '' || found.email !== '');
+}
+
+/** Without the address in which a field of more than its length was cut. */
+function withoutCut(value: string): string {
+  return value.length < FIELD_LENGTH ? value : value.slice(0, Math.max(0, value.lastIndexOf(',')));
 }
 
 export type Structured = { readonly value: string; readonly parameters: ReadonlyMap<string, string> };
