@@ -215,6 +215,20 @@ describe('an odd message', () => {
     expect(readByExtractor(path).get('Inbox')).toMatchObject([{ body: 'Hello', attachments: [] }]);
   });
 
+  test('shows its text as text also after HTML that says the same, and where its boundary never comes', async () => {
+    const [rich, poor] = ['--a\r\nContent-Type: text/html\r\n\r\n<b>Hello</b>', '--a\r\n\r\nHello'];
+    const path = await written([
+      rawItem(0, mail('Content-Type: multipart/alternative; boundary=a', '', rich, poor, '--a--')),
+      rawItem(0, mail('Content-Type: multipart/mixed; boundary=a', '', rich, poor, '--a--')),
+      rawItem(0, mail('Content-Type: multipart/mixed; boundary=never', '', 'Hello')),
+    ]);
+    expect(readByExtractor(path).get('Inbox')).toMatchObject([
+      { body: 'Hello', html: '<b>Hello</b>', attachments: [] },
+      { body: '', html: '<b>Hello</b>', attachments: [sha256(Buffer.from('Hello'))] },
+      { body: 'Hello', attachments: [expect.any(String)] },
+    ]);
+  });
+
   test('was sent when it says, in UTC where it says no zone or one that nobody knows', async () => {
     const dates = {
       'Thu, 5 Mar 2020 10:00:00 +0100 (CET)': '09:00',

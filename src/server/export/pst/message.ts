@@ -94,7 +94,9 @@ export class MessageWriter implements MailHandler {
     const { type, within } = part;
     if (!isText(part)) return undefined;
     const isChoice = within.includes('multipart/alternative');
-    if (type === 'text/plain') return this.#html === undefined ? 'plain' : undefined;
+    // Some programs put the HTML of a choice first.
+    if (type === 'text/plain')
+      return this.#html === undefined || (isChoice && this.#plain === undefined) ? 'plain' : undefined;
     return this.#html === undefined && (this.#plain === undefined || isChoice || this.#plain.size === 0)
       ? 'html'
       : undefined;
