@@ -261,6 +261,14 @@ describe('an odd message', () => {
     },
   );
 
+  test('has attachments without a name of their own that can be opened', async () => {
+    const types = ['text/enriched', 'text/calendar', 'message/delivery-status', 'image/png', 'application/x'];
+    const parts = types.map((type) => `--a\r\nContent-Type: ${type}\r\n\r\nx`);
+    const path = await written([rawItem(0, mail('Content-Type: multipart/mixed; boundary=a', '', ...parts, '--a--'))]);
+    const names = messagesIn(path).flatMap((message) => attachmentsOf(message).map((each) => each.longFilename));
+    expect(names.map((name) => name.replace(/.*\./, ''))).toEqual(['txt', 'ics', 'txt', 'png', 'bin']);
+  });
+
   test('hides only pictures that its HTML can show', async () => {
     const path = await written([rawItem(0, related('text/html')), rawItem(0, related('text/plain'))]);
     const hidden = messagesIn(path).map((message) =>

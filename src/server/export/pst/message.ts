@@ -384,19 +384,20 @@ function marks(flags: readonly string[], lower: ReadonlySet<string>): Property[]
 /** A file's extension by its type, for parts without a name. */
 function endingOf(type: string): string {
   const known: Record<string, string> = {
-    'text/plain': 'txt',
     'text/html': 'htm',
     'text/calendar': 'ics',
-    'text/rfc822-headers': 'txt',
+    'text/csv': 'csv',
+    'text/vcard': 'vcf',
+    'text/x-vcard': 'vcf',
     'message/rfc822': 'eml',
-    'message/delivery-status': 'txt',
     'image/jpeg': 'jpg',
     'application/pdf': 'pdf',
     'application/ms-tnef': 'dat',
     'application/pkcs7-mime': 'p7m',
     'application/x-pkcs7-mime': 'p7m',
   };
-  return known[type] ?? /^(?:image|audio|video)\/([a-z0-9]{1,8})$/.exec(type)?.[1] ?? 'bin';
+  const other = /^(?:text|message)\//.test(type) ? 'txt' : 'bin';
+  return known[type] ?? /^(?:image|audio|video)\/([a-z0-9]{1,8})$/.exec(type)?.[1] ?? other;
 }
 
 const plainName = (part: string) => part.replaceAll(/[^A-Za-z0-9_-]/g, '_');
