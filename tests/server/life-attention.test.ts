@@ -375,6 +375,28 @@ describe('a transfer whose new mailbox', { timeout: 90_000 }, () => {
     expect(await digests(world)).toHaveLength(6);
   });
 
+  test('takes a keyword for no flag is brought that message without it', async () => {
+    const labelled = { ...letter(6), flags: ['\\Seen', 'NonJunk', 'shop.example'] };
+    const world = await openWorldOfTest({
+      mail: { INBOX: [...many(6), labelled] },
+      change: (direction, part) => {
+        const text = part.toString('latin1');
+        const changed =
+          direction === 'to client'
+            ? text.replaceAll(/ LITERAL[+-]| MULTIAPPEND/g, '')
+            : text.replaceAll(/^(\S+) APPEND (?=\S+ \([^)]*shop\.example)/gm, '$1 XPPEND ');
+        return Buffer.from(changed, 'latin1');
+      },
+    });
+    const ordered = await world.order();
+    await using _worker = await world.work();
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 7, skipped: [] });
+    await using client = await world.destinationMail();
+    const all = await client.read('INBOX');
+    expect(all).toHaveLength(7);
+    expect(all.at(-1)?.flags.toSorted()).toEqual(['\\seen', 'nonjunk']);
+  });
+
   test('drops flags, and lets nobody set them, is brought all messages all the same', async () => {
     const world = await openWorldOfTest({
       mail: { INBOX: many(6) },

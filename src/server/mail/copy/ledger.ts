@@ -25,6 +25,8 @@ export type Planned = {
   readonly date: number | null;
   /** Whether it is sent with another date than it has at the source. */
   readonly isRedated?: boolean;
+  /** Whether it is sent without keywords that a server may take for no flags. */
+  readonly isUnlabelled?: boolean;
 };
 
 /**

@@ -1,5 +1,6 @@
 import { isBreak, MailError } from '../imap/mail-error.ts';
 import type { Appended, Fetched, RefusalReason, Selected } from '../imap/streams.ts';
+import { isOddKeyword } from '../imap/wire/flags.ts';
 import { reopen, unlessUnreadable } from './both-mailboxes.ts';
 import { commitOutcome } from './committing.ts';
 import { type Digest, secondsOf } from './digest.ts';
@@ -41,7 +42,7 @@ export type Way = { readonly together: boolean; readonly ended: boolean };
 
 /**
  * Messages that are to be tried in another way, and have no row. `unended` and `redated` were refused by a server that
- * may take them with an end of their last line, or with the date that they have here.
+ * may take them with an end of their last line, with the date that they have here, or without odd keywords.
  */
 export type Left = {
   readonly refusedTogether: readonly Planned[];
@@ -222,7 +223,7 @@ async function gatherStored(
 
 /** A message is refused for good by a row of its own; without one it is sent again, alone or in another form. */
 function gatherRefused(
-  { message, date, digest }: Sent,
+  { message, flags, date, digest }: Sent,
   planned: Planned,
   outcome: Extract<Appended, { kind: 'refused' }>,
   { isAlone, ended }: { readonly isAlone: boolean; readonly ended: boolean },
@@ -235,7 +236,9 @@ function gatherRefused(
   const isOpen = (outcome.reason === 'not accepted' || !isAlone) && isWhole;
   const isUnended = isOpen && outcome.isMisread === true && size > 0 && !isEnded && !ended;
   const mayBeRedated = isOpen && !ended && planned.isRedated !== true;
-  const other = mayBeRedated ? redated(planned, date, run.copy.clock) : null;
+  const mayBeUnlabelled = mayBeRedated && outcome.isMisread === true && planned.isUnlabelled !== true;
+  const unlabelled = mayBeUnlabelled && flags.some(isOddKeyword) ? { ...planned, isUnlabelled: true } : null;
+  const other = (mayBeRedated ? redated(planned, date, run.copy.clock) : null) ?? unlabelled;
   const hasRow = isAlone && !isUnended && other === null;
   if (hasRow) gathered.rows.push(refusal(mailbox, { ...message, ...subjectIn(head) }, outcome.reason));
   else if (isAlone) gathered[isUnended ? 'unended' : 'redated'].push(other ?? planned);

@@ -9,6 +9,11 @@ export function keeping(permanent: readonly string[] | undefined): (flags: reado
     });
 }
 
+/** A keyword that some server takes for no flag: iCloud one with a dot (imapsync 387). */
+export function isOddKeyword(flag: string): boolean {
+  return !/^[\\$]?[\w-]+$/.test(flag);
+}
+
 /** A keyword or system flag of RFC 9051 §9; what else servers call a flag can't be sent in a command. */
 export function isFlag(flag: string): boolean {
   const from = flag.startsWith('\\') ? 1 : 0;
