@@ -259,6 +259,27 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     expect(await runs(world)).toEqual([]);
   });
 
+  test('is brought though a mailbox refuses the sign-in for a moment', async () => {
+    const world = await open();
+    await using _worker = await world.work();
+    const ordered = await begun(world);
+    await arrive(world, 3);
+    world.web.passwords.set(NEW_ANN, NEW_PASSWORD);
+    world.web.advance(DAY_MS);
+    await look(world);
+    const [id = ''] = await runs(world);
+    const run = { ...ordered, id };
+    await mailWhen(world, run, ({ waiting, attention }) => waiting !== undefined || attention !== undefined);
+    world.web.passwords.set(NEW_ANN, PASSWORD);
+    expect(
+      await mailWhen(world, run, ({ finished, attention }) => (finished ?? attention) !== undefined),
+    ).toMatchObject({
+      status: 'completed',
+    });
+    expect(await arrived(world)).toBe(3);
+    expect(await dailyOf(world, ordered)).toHaveProperty('next');
+  });
+
   test(
     'is not brought any more after a refused password, which its owner is told once',
     { tags: 'proof' },

@@ -86,7 +86,8 @@ async function beginOperation(
   const { database, log } = services;
   const { transferId } = lease;
   const { idleRuns, refusalWaits, done, bytes } = await beginRun(database, lease, operation);
-  let hasMoved = done > 0;
+  // What a daily signs in with has worked before.
+  let hasMoved = done > 0 || transfer.byItself === true;
   let movedNow = false;
   const progress = followProgress(database, log, lease, operation);
   let hasDoneAStep = false;
