@@ -122,9 +122,11 @@ function keepsAnswers(type: string, before: WizardSnapshot, after: WizardSnapsho
   // If no formats were chosen, the recommended ones are filled in.
   const formats = { ...(emailExportType && { emailExportType }), ...(contactsExportType && { contactsExportType }) };
   expect(is).toMatchObject(type.startsWith('oauth-callback') ? said : { ...rest, ...formats });
-  // The support form is filled in with the transfer and the address that the visitor comes with, until they leave that.
+  // The support form is filled in with the transfer and the address that the visitor comes with, until they leave that, or
+  // enter it anew.
   const { legacyEmail, supportId } = (type === 'support.visit' ? after : before).context.typed;
-  const isLeft = supportId === before.context.transferId && after.context.transferId !== supportId;
+  const isEntered = type === 'status.visit' || type === 'complete.visit';
+  const isLeft = supportId === before.context.transferId && (isEntered || after.context.transferId !== supportId);
   expect(after.context.typed).toEqual({
     ...before.context.typed,
     legacyEmail,
