@@ -169,6 +169,7 @@ describe('signing out everywhere', () => {
   test('ends the bearers and cookies of every browser that is signed in to the mailbox, and of no other mailbox', async () => {
     const id = await transfer();
     const [mine, lost, other] = [await signIn(HERE), await signIn(THERE), await signIn(ELSEWHERE, BOB)];
+    world.logLines.length = 0;
     expect((await signOut({ ...bearer(mine), ...inBrowser(HERE) }, everywhere)).status).toBe(200);
     expect([await isGood(mine), await isGood(lost), await isGood(other)]).toEqual([false, false, true]);
     for (const headers of [bearer(lost), inBrowser(THERE), inBrowser(HERE)])
