@@ -24,6 +24,8 @@ const listed = (href: string) => response(href, '<getetag>"1"</getetag><resource
 const data = (href: string, text: string) => response(href, `<C:address-data>${text}</C:address-data>`);
 const vcard = (name: string, ...lines: readonly string[]) =>
   ['BEGIN:VCARD', 'VERSION:3.0', `FN:${name}`, ...lines, 'END:VCARD', ''].join('&#13;\n');
+/** The octets of its name as characters of Latin-1. */
+const folded = (fold: string) => vcard(`J\u00C3${fold} \u00B6rg`);
 
 function photo(octets: number): string {
   return `PHOTO;ENCODING=b:${'A'.repeat(octets)}`;
@@ -398,6 +400,15 @@ describe('a CardDAV server', () => {
       text: '',
     });
     expect(await writer.write([odd], SIGNAL)).toMatchObject([{ outcome: 'written' }]);
+  });
+
+  test('may fold its cards inside a character', async () => {
+    serveBook({ '/b/1.vcf': '', '/b/2.vcf': '' });
+    const { text, ...answer } = multistatus(data('/b/1.vcf', folded('&#13;\n')));
+    script['REPORT /b/'] = () => ({ ...answer, octets: Buffer.from(text ?? '', 'latin1') });
+    const alone = folded('\r\n').replaceAll('&#13;', '\r');
+    script['GET /b/2.vcf'] = () => ({ status: 200, octets: Buffer.from(alone, 'latin1') });
+    expect(names(await readAll('/b/'))).toEqual(['Jörg', 'Jörg']);
   });
 
   test.each([408, 423])('that answers %i for a moment gets the source’s own card', async (status) => {

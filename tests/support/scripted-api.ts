@@ -13,6 +13,8 @@ export type ApiAnswer = {
   readonly json?: unknown;
   /** Sent verbatim in place of `json`. */
   readonly text?: string;
+  /** The same, for what is no text. */
+  readonly octets?: Uint8Array;
   readonly headers?: Record<string, string>;
 };
 
@@ -54,9 +56,9 @@ export async function startApi(answer: (request: ApiRequest) => ApiAnswer): Prom
       return;
     }
     if (scripted === 'hang') return;
-    const { status, json, text, headers } = scripted ?? answer(request);
+    const { status, json, text, octets, headers } = scripted ?? answer(request);
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
-    response.end(text ?? (json === undefined ? undefined : JSON.stringify(json)));
+    response.end(octets ?? text ?? (json === undefined ? undefined : JSON.stringify(json)));
   };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

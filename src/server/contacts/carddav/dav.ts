@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
 import { davRequest, propfind, type DAVResponse } from 'tsdav';
 import { ContactStoreError, isOfOne } from '../contact-store.ts';
@@ -210,7 +211,7 @@ export class Dav {
     const { host } = this.#web.base;
     if (status !== 200)
       throw new ContactStoreError('refused', `${host} does not give a card: ${status}`, { host, status });
-    return { text: body.toString('utf8'), etag: headers.get('etag') ?? '' };
+    return { text: unfolded(body).toString('utf8'), etag: headers.get('etag') ?? '' };
   }
 
   /** Replaces the card that was read; 412 if it has changed since. The caller judges the status. */
@@ -307,9 +308,16 @@ export class Dav {
         },
         signal,
       );
-      return new Response(status === 204 ? null : Uint8Array.from(body), { status, headers });
+      return new Response(status === 204 ? null : Uint8Array.from(unfolded(body)), { status, headers });
     };
   }
+}
+
+/** Without the folds inside a character, which some programs make, and which is no character until they are gone. */
+function unfolded(body: Buffer): Buffer {
+  if (isUtf8(body)) return body;
+  const text = body.toString('latin1').replaceAll(/(?:\r|&#13;|&#xD;)?\n[ \t](?=[\u0080-\u00BF])/gi, '');
+  return Buffer.from(text, 'latin1');
 }
 
 /** Ignores differences in spelling. */
