@@ -252,6 +252,13 @@ describe('a vCard', () => {
     expect(readCard(text)).toEqual({ kind: 'fault', fault });
   });
 
+  test('of 2.1 with backslashes has each of them escaped once in 3.0', () => {
+    const lines = [String.raw`ROLE:a\\b\c\,d\;e`, String.raw`N:f\\,g;h`];
+    const written = writeVcard(read(card('2.1', 'UID:1', 'FN:Jane', ...lines)), '3.0');
+    expect(written).toContain(String.raw`ROLE:a\\b\\c\,d\;e`);
+    expect(written).toContain(String.raw`N:f\\\,g;h`);
+  });
+
   test('without an end takes nothing of the one behind it', () => {
     const cut = 'BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Cut\r\n';
     const found = [...readCards(`${cut}${card('3.0', 'FN:Ann')}`)];

@@ -268,8 +268,11 @@ function from21(line: VcardLine): VcardLine {
   const decoded = decodedText(line);
   if (decoded === null && isInBase64(line))
     return { ...line, params: [{ name: 'ENCODING', values: ['b'] }, ...params], text: '' };
-  const escaped = (decoded ?? line.value).replaceAll(/\\(?![;,\\nN])/g, '\\\\').replaceAll(/\r\n|\r|\n/g, '\\n');
-  const value = line.name === 'CATEGORIES' ? escaped : escaped.replaceAll(/(?<!\\),/g, '\\,');
+  const comma = line.name === 'CATEGORIES' ? ',' : '\\,';
+  // What is escaped already stays as it is.
+  const value = (decoded ?? line.value)
+    .replaceAll(/\\[;,\\nN]|[\\,]/g, (sign) => (sign === ',' ? comma : sign === '\\' ? '\\\\' : sign))
+    .replaceAll(/\r\n|\r|\n/g, '\\n');
   return { ...line, params, value, text: '' };
 }
 
