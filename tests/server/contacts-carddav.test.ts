@@ -7,6 +7,7 @@ import { readSettings } from '../../src/contract/settings.ts';
 import { openContactReader, openContactWriter } from '../../src/server/contacts/open-contacts.ts';
 import { derivedUid } from '../../src/server/contacts/matching.ts';
 import { readCard } from '../../src/server/contacts/vcard/read-vcard.ts';
+import { readerOf } from '../support/contact-samples.ts';
 import { copyInto } from '../support/contacts-copy.ts';
 import { needs } from '../support/needs.ts';
 import { passwordOf, startRadicale, type Radicale } from '../support/radicale.ts';
@@ -153,6 +154,18 @@ describe('contacts over CardDAV, with radicale', needs('radicale'), () => {
     expect(await copy(user, source.user)).toMatchObject({ written: 1, present: 0, lost: 0, changed: 0 });
     expect(await server.cards(user, 'book')).toHaveLength(2);
     expect(await copy(user, source.user)).toMatchObject({ written: 0, present: 1, notes: [] });
+  });
+
+  test('an address with an unescaped semicolon keeps its city and its country', async () => {
+    const { user } = await newUser();
+    const address = 'ADR;TYPE=HOME:;;1 Main St; Apt 4;San Bruno;CA;94066;USA';
+    const ann = readCard(card('ann', 'FN:Ann Smith', 'N:Smith;Ann;;;', address));
+    if (ann.kind !== 'contact') throw new Error(`the card is ${ann.kind}`);
+    const writer = openContactWriter('yahoo', { settings: settings(server.url), credentials: credentials(user) });
+    const copied = await copyInto({ reader: readerOf([ann.contact]), writer, signal: new AbortController().signal });
+    expect(copied).toMatchObject({ written: 1, notes: [], changed: 0 });
+    const [stored = ''] = await server.cards(user, 'book');
+    expect(stored).toContain(String.raw`ADR;TYPE=HOME:;;1 Main St\; Apt 4;San Bruno;CA;94066;USA`);
   });
 
   test('a group names its members by the UIDs that they have there', async () => {

@@ -179,7 +179,7 @@ function phoneOf(line: VcardLine): string {
   return extension === undefined ? number : `${number} ext. ${extension.slice('ext='.length)}`;
 }
 
-function addressOf(line: VcardLine): PostalAddress {
+export function addressOf(line: VcardLine): PostalAddress {
   const all = parts(line);
   const [poBox = '', extended = '', ...rest] = all.slice(0, all.findLastIndex((piece) => piece !== '') + 1);
   // Some programs write `1 Main St; Apt 4` as it is. With all of RFC 9554's pieces, the street has them itself.
@@ -190,6 +190,12 @@ function addressOf(line: VcardLine): PostalAddress {
     .join('; ');
   const [city = '', region = '', postalCode = '', country = ''] = rest.slice(surplus + 1);
   return { poBox, extended, street, city, region, postalCode, country };
+}
+
+/** Whether an address has more pieces than the standard knows. */
+export function hasSurplus(line: VcardLine): boolean {
+  const { length } = splitValue(line.value, ';');
+  return length > ADDRESS_PIECES && length < ALL_ADDRESS_PIECES;
 }
 
 /** RFC 6350 §6.3.1, and with those of RFC 9554 §2.1. */

@@ -1,9 +1,9 @@
-import type { Contact, Labelled } from '../../../contract/contact.ts';
+import type { Contact, Labelled, PostalAddress } from '../../../contract/contact.ts';
 import type { ContactGroup } from '../contact-store.ts';
 import { itemsOf } from '../parts.ts';
 import { Spill } from '../spill.ts';
 import { isBlank } from './card-properties.ts';
-import { displayNameOf, memberKey, readCard } from './read-vcard.ts';
+import { addressOf, displayNameOf, hasSurplus, memberKey, readCard } from './read-vcard.ts';
 import { typesOfLabel, type LabelKind } from './vcard-labels.ts';
 import {
   escapeText,
@@ -27,7 +27,7 @@ export function writeVcard(contact: Contact, version: VcardVersion): string {
   const source = contact.vcard === '' ? 'empty' : readCardLines(contact.vcard);
   if (typeof source === 'string') return composeVcard(contact, version);
   const converted = source.version === version ? source.lines : source.lines.map((line) => convert(line, version));
-  return writeCardLines({ version, lines: upToDate(converted, contact, version) });
+  return writeCardLines({ version, lines: upToDate(converted.map(inPieces), contact, version) });
 }
 
 /** The card from the fields of the contact alone: for a store that refuses the source's own card. */
@@ -62,17 +62,7 @@ export function composeVcard(contact: Contact, version: VcardVersion): string {
       ...unlessEmpty('NICKNAME', escapeText(contact.nickname)),
       ...labelled('EMAIL', 'place', contact.emails, escapeText),
       ...labelled('TEL', 'phone', contact.phones, escapeText),
-      ...labelled('ADR', 'place', contact.addresses, (address) =>
-        structured(
-          address.poBox,
-          address.extended,
-          address.street,
-          address.city,
-          address.region,
-          address.postalCode,
-          address.country,
-        ),
-      ),
+      ...labelled('ADR', 'place', contact.addresses, addressValue),
       ...labelled('URL', 'place', contact.websites, (url) => (version === '4.0' ? url : escapeText(url))),
       ...organizationLines(contact),
       ...unlessEmpty('ROLE', escapeText(contact.role)),
@@ -264,6 +254,15 @@ function notesOf(contact: Contact): string {
 
 function structured(...values: readonly string[]): string {
   return values.map(escapeText).join(';');
+}
+
+function addressValue({ poBox, extended, street, city, region, postalCode, country }: PostalAddress): string {
+  return structured(poBox, extended, street, city, region, postalCode, country);
+}
+
+/** Of an address with an unescaped semicolon, servers take the pieces for one another, and drop the last. */
+function inPieces(line: VcardLine): VcardLine {
+  return line.name === 'ADR' && hasSurplus(line) ? { ...line, value: addressValue(addressOf(line)), text: '' } : line;
 }
 
 function nameLine({ family, given, middle, prefix, suffix }: Contact['name']): VcardLine {
