@@ -1,4 +1,4 @@
-import type { BrowserContext, Page } from 'playwright';
+import type { BrowserContext, Page, Request } from 'playwright';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type SessionName, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { sampleOf } from '../folders.ts';
@@ -303,6 +303,12 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     ['whose refusal has a code that nobody knows stays', { status: 418, json: { error: 'TEAPOT' } }, 'old'],
   ] as const;
 
+  const settled = (path: string) => {
+    const isIt = (request: Request) => new URL(request.url()).pathname === path;
+    const ends = [page.waitForEvent('requestfinished', isIt), page.waitForEvent('requestfailed', isIt)];
+    return Promise.any(ends);
+  };
+
   test.each(sampleOf(TOKENS, 3))(
     'a token in local storage %s, and is asked about once',
     { tags: 'sampled' },
@@ -310,7 +316,10 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       wire.answer('/api/validate-token/', answer);
       await page.goto(`${portal.url}/nothing.txt`);
       await page.evaluate(() => localStorage.setItem('token', 'old'));
+      // What the token stays after has to have come: it is there before, too.
+      const answered = answer !== 'silence' && settled('/api/validate-token/');
       await page.goto(portal.url);
+      await answered;
       await page.getByRole('button', { name: 'Start', exact: true }).click();
       await page.getByRole('dialog').waitFor();
       await expect.poll(() => page.evaluate(() => localStorage.getItem('token'))).toBe(left);
