@@ -178,7 +178,7 @@ function LeftOut({
       {others.length > 0 && (
         <details>
           <summary>{status.skipped(kind, others.length, ofExport)}</summary>
-          <p>{status.skippedHelp(kind, others.length)}</p>
+          <p>{status.skippedHelp[kind]}</p>
           <ul>
             {others.map((item, index) => (
               // The list only ever grows at its end.

@@ -191,11 +191,11 @@ export const status = {
     const isOrAre = plural.select(count) === 'one' ? 'is' : 'are';
     return `${counted(kind, count)} ${isOrAre} not in your ${ofExport ? 'files' : 'new mailbox'}`;
   },
-  skippedHelp: (kind: Kind, count: number) => {
-    const place =
-      kind === 'contacts' ? 'address book that your contacts come from' : 'mailbox that your mail comes from';
-    return `${plural.select(count) === 'one' ? 'It is' : 'They are'} still in the ${place}.`;
-  },
+  /** Whether they are still there nobody has looked since. */
+  skippedHelp: {
+    email: 'Nothing was deleted from the mailbox that your mail comes from.',
+    contacts: 'Nothing was deleted from the address book that your contacts come from.',
+  } satisfies Record<Kind, string>,
   /** Of one that could not be read nobody knows its subject. */
   unnamed: { email: 'A message', contacts: 'A contact' } satisfies Record<Kind, string>,
   foldersLeft: (count: number) =>
