@@ -70,6 +70,7 @@ export function sessionOf(context: Context): Session {
   const { checkSanBrunoOnOauthCallback, jwt, notificationContact, emailHash } = context;
   const { emailExportType, contactsExportType, awaitedConsent, transferId } = context;
   const letter = letterOf(context.typed);
+  const isSent = context.letter !== null && letter.issue === '';
   return {
     source,
     destination,
@@ -83,6 +84,6 @@ export function sessionOf(context: Context): Session {
     emailExportType,
     contactsExportType,
     awaitedConsent,
-    draft: Object.values(letter).some(Boolean) ? { ...letter, transferId } : null,
+    draft: !isSent && Object.values(letter).some(Boolean) ? { ...letter, transferId } : null,
   };
 }

@@ -136,9 +136,11 @@ describe('Writing to odd servers', () => {
     const learnt = knownOf(null);
     const appends = answering((tag) => `${tag} NO [CANNOT] APPEND Contains Deleted flag`);
     const script: Script = (line, stage) => (empty(line, stage) === false ? appends(line, stage) : undefined);
-    const { append } = await writing(script, '', learnt);
+    const { writer: first, append } = await writing(script, '', learnt);
+    const { keeps } = await first.select('INBOX');
     const marked = ['one', 'two'].map((text) => newMessage(text, { flags: ['\\Deleted'] }));
     expect(await append(marked)).toMatchObject([failed('lost'), failed('lost')]);
+    expect(keeps(['\\Seen', '\\Deleted'])).toEqual(['\\Seen']);
     const { writer, append: appendAgain } = await writing(script, '', learnt);
     expect((await writer.select('INBOX')).keeps(['\\Seen', '\\Deleted'])).toEqual(['\\Seen']);
     // Whatever it says of one without that mark is of the message.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { performStep } from '../../src/server/worker/operation-run.ts';
 import { followPlan, planOf, type Rest, type StepName } from '../../src/server/worker/plan.ts';
 
 type Outcomes = Partial<Record<StepName, Rest | Error>>;
@@ -62,4 +63,28 @@ describe('the plan of an export', () => {
       expect(rest).toBe(5);
     }
   });
+});
+
+test.each([
+  [59, [59_000], null, true],
+  [61, [], 61, false],
+])('a step that has to wait for %i s', async (seconds, pauses, rest, isDone) => {
+  const [step] = planOf({ destinationProvider: 'yahoo' });
+  if (step === undefined) throw new Error('The plan has no step.');
+  const paused: number[] = [];
+  let wasDone = false;
+  const runs = {
+    of: async () => ({
+      perform: async () => {
+        wasDone = true;
+        return null;
+      },
+      [Symbol.asyncDispose]: async () => {},
+    }),
+    [Symbol.asyncDispose]: async () => {},
+  };
+  const pause = async (milliseconds: number) => void paused.push(milliseconds);
+  const waiting = new Map([[step.of, seconds]]);
+  expect(await performStep(step, new Set([step.of]), new Map(), waiting, runs, pause)).toBe(rest);
+  expect({ paused, wasDone }).toEqual({ paused: pauses, wasDone: isDone });
 });

@@ -217,15 +217,18 @@ describe('an odd message', () => {
 
   test('shows its text as text also after HTML that says the same, and where its boundary never comes', async () => {
     const [rich, poor] = ['--a\r\nContent-Type: text/html\r\n\r\n<b>Hello</b>', '--a\r\n\r\nHello'];
+    const both = mail('Content-Type: multipart/mixed; boundary=a', '', rich, poor, '--a--');
     const path = await written([
       rawItem(0, mail('Content-Type: multipart/alternative; boundary=a', '', rich, poor, '--a--')),
       rawItem(0, mail('Content-Type: multipart/mixed; boundary=a', '', rich, poor, '--a--')),
       rawItem(0, mail('Content-Type: multipart/mixed; boundary=never', '', 'Hello')),
+      rawItem(0, mail('Content-Type: multipart/alternative; boundary=b', '', `--b\r\n${both.toString()}`, '--b--')),
     ]);
     expect(readByExtractor(path).get('Inbox')).toMatchObject([
       { body: 'Hello', html: '<b>Hello</b>', attachments: [] },
       { body: '', html: '<b>Hello</b>', attachments: [sha256(Buffer.from('Hello'))] },
       { body: 'Hello', attachments: [expect.any(String)] },
+      { body: '', html: '<b>Hello</b>', attachments: [sha256(Buffer.from('Hello'))] },
     ]);
   });
 

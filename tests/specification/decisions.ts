@@ -33,7 +33,6 @@ const NAMES: readonly Rule[] = [
   rule(
     '`in_qa` | setting `IN_QA`: `true`, `True` or `1` means on; the portal sends `in_qa=true` or `in_qa=false`',
     'IN_QA=%s is for quality assurance: %s',
-    'IN_QA=%s is refused: it may be meant either way',
     'the account is created in quality assurance where the setting says so',
     'the calls say that they are for quality assurance where the setting does',
     'however often the button is pressed, one transfer is asked for, and the pre-move call comes before it',

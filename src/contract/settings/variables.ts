@@ -72,10 +72,7 @@ export const VARIABLES = {
     ),
   ),
   IN_QA: v.pipe(
-    v.picklist(
-      ['true', 'True', '1', 'false', 'False', '0'],
-      fault({ fault: 'must be true, True or 1, or else false, False or 0.', example: 'IN_QA=true' }),
-    ),
+    v.string(),
     v.transform((value) => ['true', 'True', '1'].includes(value)),
   ),
   LEGACY_NAME: line(64, 'LEGACY_NAME=San Bruno'),

@@ -50,8 +50,8 @@ export const runContactsStaging: Runner = async (run, services) => {
       case 'full':
         return interrupted(SENTENCES.contactsUnreadable);
       case 'unavailable':
-        // The mail in the same archive does not wait for days.
-        if (run.idleRuns >= IDLE_RUNS) return interrupted(SENTENCES.contactsUnreachable);
+        // The mail in the same archive does not wait for days, but for a quota that comes back tomorrow.
+        if (run.idleRuns >= IDLE_RUNS && error.status !== 429) return interrupted(SENTENCES.contactsUnreachable);
         throw error;
     }
   }

@@ -44,18 +44,30 @@ type TransferRun = {
 type OperationRun = AsyncDisposable & { readonly perform: (step: Step) => Promise<Rest> };
 type OperationRuns = AsyncDisposable & { readonly of: (operation: Operation) => Promise<OperationRun> };
 
-/** Does a step, unless its operation has ended, waits for its owner, or is `waiting` for so many seconds more. */
+/** A longer wait is not waited for within a run, in seconds. */
+const WAITED_FOR_SECONDS = 60;
+
+/**
+ * Does a step, unless its operation has ended, waits for its owner, or is `waiting` for so many seconds more. A short wait
+ * is waited for: the other operations may go on for hours, and this one with them.
+ * @param pause throws when the run is over meanwhile
+ */
 export async function performStep(
   step: Step,
   open: ReadonlySet<Operation>,
   resting: ReadonlyMap<Operation, AtRest>,
-  waiting: ReadonlyMap<Operation, number>,
+  waiting: Map<Operation, number>,
   runs: OperationRuns,
+  pause: (milliseconds: number) => Promise<void>,
 ): Promise<Rest> {
   if (!step.during.every((operation) => open.has(operation))) return null;
   if (resting.has(step.of)) return Infinity;
   const seconds = waiting.get(step.of);
-  if (seconds !== undefined) return seconds;
+  if (seconds !== undefined) {
+    if (seconds > WAITED_FOR_SECONDS) return seconds;
+    await pause(seconds * 1000);
+    waiting.delete(step.of);
+  }
   return (await runs.of(step.of)).perform(step);
 }
 
@@ -185,7 +197,10 @@ async function beginOperation(
     [Symbol.asyncDispose]: async () => {
       await progress[Symbol.asyncDispose]();
       // It may wait for another operation, and must not run out of tries meanwhile.
-      if (hasDoneAStep && !hasFailed) await noteNotIdle(database, lease, operation);
+      if (hasDoneAStep && !hasFailed)
+        await noteNotIdle(database, lease, operation).catch((err: unknown) =>
+          log.warn({ err, transferId, operation }, 'that a run was not idle could not be noted'),
+        );
     },
   };
 }

@@ -248,7 +248,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
         for (const { data, signal } of jobs) {
           const begun = performance.now();
           const turn = new AbortController();
-          const timer = setTimeout(() => turn.abort(), TURN_MS[queue]);
+          const timer = setTimeout(() => turn.abort(), TURN_MS[queue]).unref();
           // After a long run, failures no longer count as in a row.
           const failed = () =>
             performance.now() - begun > LAST_AGAIN_SECONDS * 1000 ? { transferId: data.transferId } : data;

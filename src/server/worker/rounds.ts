@@ -27,6 +27,11 @@ async function startDue(services: Services): Promise<void> {
   await startDailies(services, await earlierTime(database, () => clock.now()));
 }
 
+async function askDue(services: Services): Promise<void> {
+  const { database, clock } = services;
+  await askAgain(services, await earlierTime(database, () => clock.now()));
+}
+
 /**
  * Looks regularly for owners to remind, for daily runs that are due, and for what a wrong clock has written, until it is
  * disposed of.
@@ -39,9 +44,8 @@ export function startRounds(services: Services): AsyncDisposable {
   const attempt = (work: Promise<void>, failed: string) =>
     work.catch((error: unknown) => log.error({ err: error }, failed));
   const look = () => {
-    const now = clock.now();
     round = Promise.all([
-      attempt(askAgain(services, now), 'owners could not be asked again'),
+      attempt(askDue(services), 'owners could not be asked again'),
       attempt(startDue(services), 'what is due once a day could not be looked for'),
       attempt(services.queue.mendTimes(), 'what a wrong clock has written could not be looked for'),
     ]).finally(() => {

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Operation } from '../../contract/operation.ts';
 import { openHolds } from '../mail/imap/hold.ts';
+import { Stopped } from '../mail/copy/lanes.ts';
 import { MAIL_TIMES } from '../mail/imap/connection.ts';
 import { MACHINE_CLOCK } from '../mail/imap/clock.ts';
 import { openResolver } from '../network/resolver.ts';
@@ -124,11 +125,16 @@ async function runTransfer(
   let rest: Rest = null;
   try {
     if (deaths >= DEATHS_AT_MOST) await setAside(lease, open, services);
+    const ending = AbortSignal.any([signal, lease.ending]);
     await using runs = operationRuns(
-      { transfer, resumed, lease, open, resting, signal: AbortSignal.any([signal, lease.ending]), ...credentials },
+      { transfer, resumed, lease, open, resting, signal: ending, ...credentials },
       services,
     );
-    rest = await followPlan(planOf(transfer), (step) => performStep(step, open, resting, waiting, runs));
+    const waitFor = async (milliseconds: number) => {
+      await services.pause(milliseconds, ending);
+      if (ending.aborted) throw new Stopped('The worker stops.');
+    };
+    rest = await followPlan(planOf(transfer), (step) => performStep(step, open, resting, waiting, runs, waitFor));
   } catch (error) {
     if (!(error instanceof LeaseLost) && lease.why() === null) throw error;
     if (lease.why() === 'stop') await endAsked(lease, services);

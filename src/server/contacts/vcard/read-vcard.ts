@@ -192,10 +192,10 @@ export function addressOf(line: VcardLine): PostalAddress {
   return { poBox, extended, street, city, region, postalCode, country };
 }
 
-/** Whether an address has more pieces than the standard knows. */
+/** Whether an address has so few pieces more than the standard knows that a semicolon in it explains them. */
 export function hasSurplus(line: VcardLine): boolean {
   const { length } = splitValue(line.value, ';');
-  return length > ADDRESS_PIECES && length < ALL_ADDRESS_PIECES;
+  return length > ADDRESS_PIECES && length <= ADDRESS_PIECES + 2;
 }
 
 /** RFC 6350 §6.3.1, and with those of RFC 9554 §2.1. */

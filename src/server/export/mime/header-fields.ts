@@ -79,7 +79,15 @@ export function addresses(fields: readonly HeaderField[], name: string): Address
 
 /** Without the address in which a field of more than its length was cut. */
 function withoutCut(value: string): string {
-  return value.length < FIELD_LENGTH ? value : value.slice(0, Math.max(0, value.lastIndexOf(',')));
+  if (value.length < FIELD_LENGTH) return value;
+  let [end, isQuoted] = [0, false];
+  for (let at = 0; at < value.length; at += 1) {
+    const sign = value[at];
+    if (sign === '\\') at += 1;
+    else if (sign === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && (sign === ',' || sign === ';')) end = at;
+  }
+  return value.slice(0, end);
 }
 
 export type Structured = { readonly value: string; readonly parameters: ReadonlyMap<string, string> };

@@ -58,6 +58,8 @@ export class MessageWriter implements MailHandler {
   #html: ValueWriter | undefined;
   #isFaulty = false;
   #isSealed = false;
+  /** Whether the HTML stands beside other forms of the same text. */
+  #isHtmlOfChoice = false;
   #hasRealAttachment = false;
 
   constructor(database: NodeDatabase, state: MessageState, onEnd?: (written: WrittenMessage) => void) {
@@ -96,7 +98,10 @@ export class MessageWriter implements MailHandler {
     const isChoice = within.includes('multipart/alternative');
     // Some programs put the HTML of a choice first.
     if (type === 'text/plain')
-      return this.#html === undefined || (isChoice && this.#plain === undefined) ? 'plain' : undefined;
+      return this.#html === undefined ||
+        (this.#isHtmlOfChoice && within.at(-1) === 'multipart/alternative' && this.#plain === undefined)
+        ? 'plain'
+        : undefined;
     return this.#html === undefined && (this.#plain === undefined || isChoice || this.#plain.size === 0)
       ? 'html'
       : undefined;
@@ -106,7 +111,10 @@ export class MessageWriter implements MailHandler {
     const isMore = kind === 'plain' && this.#plain !== undefined && this.#plain.size > 0;
     const into = (kind === 'plain' ? this.#plain : undefined) ?? new ValueWriter(this.#database);
     if (kind === 'plain') this.#plain = into;
-    else this.#html = into;
+    else {
+      this.#html = into;
+      this.#isHtmlOfChoice = part.within.at(-1) === 'multipart/alternative';
+    }
     if (isMore) into.write(utf16('\r\n'));
     let isClean = true;
     const charset = part.content.parameters.get('charset') ?? '';

@@ -237,7 +237,8 @@ function gatherRefused(
   const isUnended = isOpen && outcome.isMisread === true && size > 0 && !isEnded && !ended;
   const mayBeRedated = isOpen && !ended && planned.isRedated !== true;
   const mayBeUnlabelled = mayBeRedated && outcome.isMisread === true && planned.isUnlabelled !== true;
-  const unlabelled = mayBeUnlabelled && flags.some(isOddKeyword) ? { ...planned, isUnlabelled: true } : null;
+  const unlabelled =
+    mayBeUnlabelled && !isUnended && flags.some(isOddKeyword) ? { ...planned, isUnlabelled: true } : null;
   const other = (mayBeRedated ? redated(planned, date, run.copy.clock) : null) ?? unlabelled;
   const hasRow = isAlone && !isUnended && other === null;
   if (hasRow) gathered.rows.push(refusal(mailbox, { ...message, ...subjectIn(head) }, outcome.reason));

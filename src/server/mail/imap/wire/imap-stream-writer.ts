@@ -74,10 +74,9 @@ class ImapStreamWriter implements MailWriter {
     ]);
     const appendLimit = Number(limits?.get('APPENDLIMIT') ?? 0n);
     const keeps = keeping(permanentFlags);
-    const { keepsDeleted } = this.#learnt;
     return {
       ...opened,
-      keeps: (flags) => keeps(flags).filter((flag) => keepsDeleted || flag.toLowerCase() !== '\\deleted'),
+      keeps: (flags) => keeps(flags).filter((flag) => this.#learnt.keepsDeleted || flag.toLowerCase() !== '\\deleted'),
       ...(appendLimit > 0 ? { appendLimit } : {}),
     };
   }
