@@ -39,7 +39,7 @@ test('a daily that has brought new mail for the last time says so, and promises 
   const said = (next: string) => daily.on(nextLook({ next, until }), until).join(' ');
   expect(said('2025-12-01T04:59:59.000Z')).toContain('We look for new mail again on');
   expect(said('2025-12-01T07:59:59.000Z')).toBe(
-    'This is on. We have looked for new mail for the last time. It ends by itself on November 30, 2025.',
+    'This is on. We will not look for new mail again. It ends by itself on November 30, 2025.',
   );
 });
 

@@ -22,7 +22,7 @@ export const daily = {
   ended: (why: NonNullable<Daily['ended']>) => ENDED[why],
   on: (next: string | undefined, until: string) => [
     next === undefined
-      ? 'This is on. We have looked for new mail for the last time.'
+      ? 'This is on. We will not look for new mail again.'
       : `This is on. We look for new mail again on ${formatMoment(next)}.`,
     `It ends by itself on ${pacificDate(until)}.`,
   ],

@@ -38,7 +38,8 @@ const REFUSALS: ReadonlySet<string> = new Set([
 /** @throws {ConsentError} @throws {TokenUnavailable} */
 export type Refresh = (id: string, resource: Resource, renew: boolean) => Promise<string>;
 
-type Services = {
+/** What tokens are kept, refreshed and revoked with. */
+export type TokenServices = {
   readonly oauthClients: OauthClients;
   readonly database: Database;
   readonly safe: Safe;
@@ -47,7 +48,7 @@ type Services = {
 };
 
 /** Refreshes stored tokens, once however many ask at the same time, in this process or another. */
-export function openRefreshing({ database, safe, log, now, oauthClients: clients }: Services): Refresh {
+export function openRefreshing({ database, safe, log, now, oauthClients: clients }: TokenServices): Refresh {
   const underWay = new Map<string, Promise<string>>();
 
   async function refresh(id: string, resource: Resource, renew: boolean): Promise<string> {

@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto';
 import * as client from 'openid-client';
 import * as v from 'valibot';
 import { OauthProvider } from '../../contract/provider.ts';
-import type { Log } from '../log.ts';
-import type { Database, Sql } from '../store/database.ts';
+import type { Sql } from '../store/database.ts';
 import { earlierTime } from '../store/earlier-time.ts';
 import { resealed, type Safe } from '../store/safe.ts';
-import type { OauthClients } from './client.ts';
 import type { Resource } from './profile.ts';
 import { PROFILES } from './profiles.ts';
-import { KEPT_MS, openRefreshing } from './refreshing.ts';
+import { KEPT_MS, openRefreshing, type TokenServices } from './refreshing.ts';
 import { gone } from './token-errors.ts';
 import {
   type Granted,
@@ -80,14 +78,6 @@ export type KeptTokens = Tokens & {
   purge(): Promise<void>;
 };
 
-type Services = {
-  readonly oauthClients: OauthClients;
-  readonly database: Database;
-  readonly safe: Safe;
-  readonly log: Log;
-  readonly now: () => number;
-};
-
 /** Whether an ID has the form of those issued by {@link openTokens}, which is opaque to browsers. */
 export function isTokenForm(id: string): boolean {
   return /^[0-9a-f]{32}$/.test(id);
@@ -108,7 +98,7 @@ export async function resealTokens(sql: Sql, safe: Safe): Promise<void> {
   }
 }
 
-export function openTokens(services: Services): KeptTokens {
+export function openTokens(services: TokenServices): KeptTokens {
   const { database, safe, log, now, oauthClients: clients } = services;
   const refresh = openRefreshing(services);
   async function revoke({ provider, email, persons = [] }: Owner, { access, refresh: kept }: Revocable): Promise<void> {

@@ -21,17 +21,6 @@ type Services = {
   readonly log: Log;
 };
 
-/** By the time that is behind: whose days are over is switched off, and its credentials are erased. */
-async function startDue(services: Services): Promise<void> {
-  const { database, clock } = services;
-  await startDailies(services, await earlierTime(database, () => clock.now()));
-}
-
-async function askDue(services: Services): Promise<void> {
-  const { database, clock } = services;
-  await askAgain(services, await earlierTime(database, () => clock.now()));
-}
-
 /**
  * Looks regularly for owners to remind, for daily runs that are due, and for what a wrong clock has written, until it is
  * disposed of.
@@ -44,9 +33,17 @@ export function startRounds(services: Services): AsyncDisposable {
   const attempt = (work: Promise<void>, failed: string) =>
     work.catch((error: unknown) => log.error({ err: error }, failed));
   const look = () => {
+    // The time that is behind: whose days are over is switched off, and its credentials are erased.
+    const due = earlierTime(services.database, () => clock.now());
     round = Promise.all([
-      attempt(askDue(services), 'owners could not be asked again'),
-      attempt(startDue(services), 'what is due once a day could not be looked for'),
+      attempt(
+        due.then((now) => askAgain(services, now)),
+        'owners could not be asked again',
+      ),
+      attempt(
+        due.then((now) => startDailies(services, now)),
+        'what is due once a day could not be looked for',
+      ),
       attempt(services.queue.mendTimes(), 'what a wrong clock has written could not be looked for'),
     ]).finally(() => {
       if (!isOver) callOff = clock.after(LOOK_EVERY_MS, look);

@@ -1,4 +1,5 @@
 import { cardsIn, marksOf } from './cards-in-text.ts';
+import { encodeParam, parseParam, type VcardParam } from './vcard-params.ts';
 
 /** One content line of a vCard (RFC 6350 §3.3). `value` is still escaped; `text` is the line as it was written, folds and all. */
 export type VcardLine = {
@@ -9,8 +10,6 @@ export type VcardLine = {
   readonly value: string;
   readonly text: string;
 };
-/** `name` in upper case, values unquoted. */
-export type VcardParam = { readonly name: string; readonly values: readonly string[] };
 export type VcardVersion = '3.0' | '4.0';
 
 /** The lines between BEGIN and END without VERSION, in the grammar of `version`; vCard 2.1 is put into that of 3.0. */
@@ -42,7 +41,6 @@ const UNREADABLE = 'X-UNREADABLE';
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000A-\u001F\u007F]/g;
 const HEAD = /^(?:([\w-]+)\.)?([\w-]+)(?=[;:])/;
-const ENCODINGS: ReadonlySet<string> = new Set(['BASE64', 'B', 'QUOTED-PRINTABLE', '7BIT', '8BIT']);
 
 const FILES: ReadonlySet<string> = new Set(['PHOTO', 'LOGO', 'SOUND', 'KEY']);
 const MEMBERS: ReadonlySet<string> = new Set(['MEMBER', 'X-ADDRESSBOOKSERVER-MEMBER']);
@@ -221,46 +219,6 @@ function parseLine(line: string, text: string): VcardLine | null {
 
 function unreadable(line: string): VcardLine {
   return lineOf(UNREADABLE, escapeText(line));
-}
-
-function parseParam(line: string, start: number): { param: VcardParam; next: number } | null {
-  const key = /^[^=;:,"]*/.exec(line.slice(start, start + 256))?.[0] ?? '';
-  let at = start + key.length;
-  const name = key.trim().toUpperCase();
-  if (line[at] !== '=') {
-    // vCard 2.1 writes a bare `HOME` for `TYPE=HOME`.
-    return { param: { name: ENCODINGS.has(name) ? 'ENCODING' : 'TYPE', values: [key.trim()] }, next: at };
-  }
-  const values: string[] = [];
-  do {
-    at += 1;
-    if (line[at] === '"') {
-      const close = line.indexOf('"', at + 1);
-      if (close < 0) return null;
-      // RFC 6350 §5.6 shows `TYPE="voice,home"`: a list inside the quotes.
-      const quoted = decodeParam(line.slice(at + 1, close));
-      for (const value of name === 'TYPE' ? quoted.split(',') : [quoted]) values.push(value);
-      at = close + 1;
-    } else {
-      const value = /^[^,;:"]*/.exec(line.slice(at))?.[0] ?? '';
-      values.push(decodeParam(value));
-      at += value.length;
-    }
-  } while (line[at] === ',');
-  return { param: { name, values }, next: at };
-}
-
-/** RFC 6868. */
-function decodeParam(value: string): string {
-  return value.replaceAll(/\^([n'^])/g, (_, mark: string) => (mark === 'n' ? '\n' : mark === "'" ? '"' : '^'));
-}
-
-function encodeParam(value: string): string {
-  const encoded = value
-    .replaceAll('^', '^^')
-    .replaceAll(/\r\n|\r|\n/g, '^n')
-    .replaceAll('"', "^'");
-  return /[,;:]/.test(encoded) ? `"${encoded}"` : encoded;
 }
 
 function from21(line: VcardLine): VcardLine {
