@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { domainToASCII, domainToUnicode } from 'node:url';
-import { withFoldedDomain } from '../contract/email-address.ts';
+import type { Email } from '../contract/email.ts';
 import { type Settings, SettingsError } from '../contract/settings.ts';
 import { type ExportStore, FileGoneError, StoreError } from './export/storage/export-store.ts';
 import { openExportStore } from './export/storage/open-export-store.ts';
@@ -26,7 +26,7 @@ const NO_FOLDER = {
  * @throws {SettingsError} when the product has never used this database, or uses it with another key, or keeps its files
  *   elsewhere, or they can't be removed
  */
-export async function eraseFromServer(settings: Settings, subscriber: string): Promise<number> {
+export async function eraseFromServer(settings: Settings, subscriber: Email): Promise<number> {
   await using opened = new AsyncDisposableStack();
   const { databaseUrl, dataDir } = settings;
   const embedded = join(dataDir, 'database');
@@ -50,8 +50,7 @@ export async function eraseFromServer(settings: Settings, subscriber: string): P
 }
 
 /** The address as calls name it, and with its domain in letters and as DNS has it: either may have been typed. */
-function spellingsOf(address: string): ReadonlySet<string> {
-  const email = withFoldedDomain(address.toLowerCase());
+function spellingsOf(email: Email): ReadonlySet<string> {
   const end = email.lastIndexOf('@') + 1;
   const [local, domain] = [email.slice(0, end), email.slice(end)];
   return new Set([email, `${local}${domainToASCII(domain)}`, `${local}${domainToUnicode(domain)}`]);

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import * as v from 'valibot';
+import { Email } from '../../src/contract/email.ts';
 import { readSettings, SettingsError } from '../../src/contract/settings.ts';
 import { eraseFromServer } from '../../src/server/erase.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../src/server/store/database.ts';
@@ -249,7 +251,7 @@ test(
       SANDBOX: 'on',
       LOG_LEVEL: 'silent',
     });
-    expect(await eraseFromServer(settings, 'Ann@BU\u{308}CHER.example')).toBe(2);
+    expect(await eraseFromServer(settings, v.parse(Email, 'Ann@BU\u{308}CHER.example'))).toBe(2);
   },
 );
 
