@@ -13,7 +13,7 @@ import {
   type SpoolReader,
   type StagedOctets,
 } from '../../src/server/export/staging/spool.ts';
-import type { PartMailbox, PartMessage } from '../../src/server/export/staging/staged-messages.ts';
+import type { PartMailbox, PartMessage } from '../../src/server/export/staging/staged.ts';
 import { openExportThread, type ExportThread } from '../../src/server/export/thread/export-thread.ts';
 
 let folder: string;

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ArchiveFile, writeArchive } from '../../src/server/export/archive/zip-archive.ts';
-import { checksumOf, PIECE } from '../../src/server/export/storage/pieces.ts';
+import { joinedCrc32 } from '../../src/server/export/storage/checksums.ts';
+import { checksumIn, PIECE } from '../../src/server/export/storage/pieces.ts';
 import { openExportThread, type ExportThread } from '../../src/server/export/thread/export-thread.ts';
-import { openSpoolReader, openSpoolWriter } from '../../src/server/export/staging/spool.ts';
+import { openSpoolReader, openSpoolWriter, SpoolError } from '../../src/server/export/staging/spool.ts';
 import { needs } from '../support/needs.ts';
 import { run } from '../support/run.ts';
 
@@ -105,7 +106,7 @@ describe('The writer of archives', () => {
     });
     const octets = await readFile(path);
     const pieces = Array.from({ length: Math.ceil(octets.length / PIECE) }, (_, at) =>
-      checksumOf(octets.subarray(at * PIECE, (at + 1) * PIECE)),
+      checksumIn(crc32(octets.subarray(at * PIECE, (at + 1) * PIECE))),
     );
     expect(written).toEqual({ size: octets.length, sha256: sha256(octets), pieces: Buffer.concat(pieces) });
   });
@@ -154,6 +155,25 @@ describe('The writer of archives', () => {
     await expect(writeArchive(at, all([fileOf('b.eml', octets), file]), thread, NEVER)).rejects.toThrow(
       'The disk is gone.',
     );
+  });
+
+  test.each([
+    ['one that is compressed', 60_000, 1000, Buffer.from('words and words ')],
+    ['a small one that is stored', 60_000, 1000, Buffer.from('base64')],
+    ['one in several pieces', 2_500_000, 2_500_000, Buffer.from('base64')],
+  ])('accepts no octet other than those that came: %s', async (what, size, grain, filling) => {
+    const octets = Buffer.alloc(size, filling);
+    const write = (name: string, content: Buffer) => {
+      const file = fileOf('a.eml', octets, { content: () => pieces(content, 1000), grain, ...knownOf(octets) });
+      return writeArchive(join(folder, `${name} ${what}.zip`), all([fileOf('b.eml', octets), file]), thread, NEVER);
+    };
+    await expect(write('right', octets)).resolves.toMatchObject({});
+    for (const at of [0, size / 2, size - 1]) {
+      const other = Buffer.from(octets);
+      other[at] = (other[at] ?? 0) ^ 1;
+      await expect(write(`wrong at ${at}`, other)).rejects.toThrow(SpoolError);
+    }
+    await expect(write('short', octets.subarray(0, -1))).rejects.toThrow(SpoolError);
   });
 
   test('reads nothing any more once the disk took no more and its files are left', async () => {
@@ -226,4 +246,20 @@ describe('The reader of what is staged', () => {
     for await (const _ of reader.read(staged[0]!)) break;
     for await (const chunk of reader.read(staged[1]!)) expect(chunk.equals(messages[1]!)).toBe(true);
   });
+});
+
+test('the checksum of two runs of octets follows from those of both', () => {
+  for (const [first, second] of [
+    [0, 10],
+    [10, 0],
+    [1, 1],
+    [1000, 255],
+    [77, 256],
+    [5, 1_048_576],
+    [5, 1_234_567],
+  ] as const) {
+    const [before, further] = [randomBytes(first), randomBytes(second)];
+    const joined = joinedCrc32(crc32(before), crc32(further), second);
+    expect(joined).toBe(crc32(Buffer.concat([before, further])));
+  }
 });

@@ -22,13 +22,8 @@ import { EXPORT_LIMITS, type ExportLimits } from './staging/export-limits.ts';
 import { StoreError, type ExportStore } from './storage/export-store.ts';
 import { gatherMail } from './staging/gather-mail.ts';
 import type { ExportProgress } from './staging/stage-mail.ts';
-import {
-  openExport,
-  openStagedMessages,
-  type Export,
-  type PartFile,
-  type StagedMessages,
-} from './staging/staged-messages.ts';
+import type { Export, PartFile } from './staging/staged.ts';
+import { openExport, openStagedMessages, type StagedMessages } from './staging/staged-messages.ts';
 import type { MailFormat } from './archive/mail-format.ts';
 import { mbox } from './archive/mbox.format.ts';
 import { pst } from './archive/pst.format.ts';

@@ -1,4 +1,4 @@
-import type { PartMessage } from '../staging/staged-messages.ts';
+import type { PartMessage } from '../staging/staged.ts';
 import { ARCHIVE_ENTRIES } from './zip-archive.ts';
 import { roomInArchive, type MailFormat } from './mail-format.ts';
 import { messageName } from './message-name.ts';
@@ -10,7 +10,7 @@ export const eml: MailFormat = {
   partMessages: ARCHIVE_ENTRIES,
   room: roomInArchive,
   label: (message, number) => messageName({ ...message, number }),
-  async *files({ ledger, octets, part }) {
+  async *files({ ledger, staged, part }) {
     for await (const message of ledger.messages(part))
       yield {
         path: pathOf(message),
@@ -18,7 +18,7 @@ export const eml: MailFormat = {
         grain: message.size,
         sha256: message.sha256,
         known: { size: message.size, crc32: message.crc32 },
-        content: () => octets(message),
+        content: () => staged(message),
       };
   },
   empty: (folder) => `mail/${folder}/`,

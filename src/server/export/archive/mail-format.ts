@@ -1,5 +1,6 @@
 import type { Contact } from '../../../contract/contact.ts';
-import type { StagedMessages, PartMailbox, PartMessage } from '../staging/staged-messages.ts';
+import type { PartMailbox, PartMessage } from '../staging/staged.ts';
+import type { StagedMessages } from '../staging/staged-messages.ts';
 import type { RoomWatch } from '../staging/disk-room.ts';
 import type { LineEndsReader } from './mbox.ts';
 import type { ArchiveFile } from './zip-archive.ts';
@@ -15,7 +16,9 @@ export type PartSource = {
   readonly part: number;
   readonly isLast: boolean;
   readonly ledger: StagedMessages;
-  /** A message's octets as they were fetched. Each chunk is valid until the next one is requested. @throws {SpoolError} */
+  /** A message's octets as they are staged, for a file of which the archive checks what is `known`. */
+  readonly staged: (message: PartMessage) => AsyncIterable<Buffer>;
+  /** The same, as they were fetched. Each chunk is valid until the next one is requested. @throws {SpoolError} */
   readonly octets: (message: PartMessage) => AsyncIterable<Buffer>;
   readonly provider: string;
   readonly made: Date;

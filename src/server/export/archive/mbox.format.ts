@@ -1,4 +1,4 @@
-import type { PartMailbox } from '../staging/staged-messages.ts';
+import type { PartMailbox } from '../staging/staged.ts';
 import { ARCHIVE_ENTRIES } from './zip-archive.ts';
 import { roomInArchive, type MailFormat, type PartSource } from './mail-format.ts';
 import { mboxBody, mboxHead, openLineEnds } from './mbox.ts';

@@ -3,7 +3,7 @@ import type { ContactFiles } from './contact-files.ts';
 import type { RoomWatch } from '../staging/disk-room.ts';
 import type { ExportLimits } from '../staging/export-limits.ts';
 import type { SpoolReader } from '../staging/spool.ts';
-import type { PartMessage } from '../staging/staged-messages.ts';
+import type { PartMessage } from '../staging/staged.ts';
 import { verified } from '../staging/verified.ts';
 import type { MailFormat, PartFileContent, PartSource } from './mail-format.ts';
 import { manifestLines, manifestTable } from './manifest.ts';
@@ -12,7 +12,7 @@ import type { ExportThread } from '../thread/export-thread.ts';
 import { readme, type Left } from './readme.ts';
 import type { ArchiveFile } from './zip-archive.ts';
 
-export type PartContent = Omit<PartSource, 'octets'> & {
+export type PartContent = Omit<PartSource, 'staged' | 'octets'> & {
   /** Where the messages are staged. */
   readonly folder: string;
   readonly spool: SpoolReader;
@@ -52,11 +52,12 @@ export async function* archiveFiles(content: PartContent): AsyncGenerator<Archiv
 
   yield summed(plain('README.txt', () => only(Buffer.from(about))));
   await using page = await openReaderPage(content);
-  async function* octets(message: PartMessage): AsyncGenerator<Buffer> {
+  async function* staged(message: PartMessage): AsyncGenerator<Buffer> {
     await page.show(message);
-    yield* verified(content.spool, message);
+    yield* content.spool.read(message);
   }
-  for await (const file of format.files({ ...content, octets })) yield summed(file);
+  const octets = (message: PartMessage) => verified(staged(message), message);
+  for await (const file of format.files({ ...content, staged, octets })) yield summed(file);
   const empty = content.isLast ? await ledger.emptyFolders() : [];
   for (const path of empty.flatMap((folder) => format.empty(folder) ?? [])) yield summed(plain(path, none));
   for await (const file of contactFiles?.files() ?? []) yield summed({ modified: made, grain: 0, ...file });

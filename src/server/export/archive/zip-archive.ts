@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { crc32, createDeflateRaw } from 'node:zlib';
-import { checksumOf, PIECE } from '../storage/pieces.ts';
+import { joinedCrc32 } from '../storage/checksums.ts';
+import { checksumIn, PIECE } from '../storage/pieces.ts';
+import { SpoolError } from '../staging/spool.ts';
 import { alignedBuffer, alignedUp, openUnbuffered, type UnbufferedFile } from '../staging/unbuffered.ts';
 import type { ExportThread } from '../thread/export-thread.ts';
 import { COMPRESSION } from './compression.ts';
@@ -10,8 +12,8 @@ import { centralHeader, descriptor, endOfDirectory, localHeader, type ZipEntry }
 /**
  * `path`: in the archive, parts joined by `/`; an empty folder's ends with one. `content`: read once, when its turn comes;
  * each chunk is valid until the next one is requested. `grain`: the size of the messages in it, in octets, which decides
- * whether it is compressed. `known`: size and checksum, if known before reading; `content` must throw if they turn out
- * different. `packedSize`: if given, `content` is already deflated and has that many octets.
+ * whether it is compressed. `known`: size and checksum of what is staged, if known before reading. `packedSize`: if given,
+ * `content` is already deflated and has that many octets, and must throw if they are not what was deflated.
  */
 export type ArchiveFile = {
   readonly path: string;
@@ -44,6 +46,7 @@ const SYNCED_AHEAD = 32 * 1024 * 1024;
 /**
  * Writes a new ZIP (ZIP64 where necessary) and syncs it to the disk. The caller removes it if this throws. Its directory
  * has the order of `files`; what takes time to compress may be stored behind later files.
+ * @throws {SpoolError} if a file's content is not what is `known` of it
  */
 export async function writeArchive(
   path: string,
@@ -60,8 +63,11 @@ export async function writeArchive(
   let place = 0;
   const pack = async (file: Known) => {
     const content = await whole(file, await packing.room(file.known.size));
-    if (shrinks(content)) packing.take({ place, file });
-    else directory[place] = await writeWhole(file, 'stored', content, output);
+    if (!shrinks(content)) directory[place] = await writeWhole(file, 'stored', content, output);
+    else {
+      requireKnown(file.known, content.length, crc32(content));
+      packing.take({ place, file });
+    }
   };
   for await (const file of files) {
     signal.throwIfAborted();
@@ -91,7 +97,7 @@ async function whole({ content }: Known, bytes: Buffer): Promise<Buffer> {
     bytes.set(chunk, length);
     length += chunk.length;
   }
-  return bytes;
+  return bytes.subarray(0, length);
 }
 
 function shrinks(content: Buffer): boolean {
@@ -115,8 +121,13 @@ async function writeWhole(
     isDescribedAfter: false,
   };
   await output.write(localHeader(entry));
-  await output.write(packed);
+  if (method === 'stored') requireKnown(known, packed.length, await output.writeSummed(packed, 0));
+  else await output.write(packed);
   return entry;
+}
+
+function requireKnown(known: Known['known'], size: number, sum: number): void {
+  if (size !== known.size || sum !== known.crc32) throw new SpoolError('What was staged is not what came.');
 }
 
 /** A folder, something written as it arrives, or a file of which nothing is known before it has been read. */
@@ -136,11 +147,15 @@ async function writeLarge(file: ArchiveFile, output: Output, signal: AbortSignal
     isDescribedAfter: false,
   };
   await output.write(localHeader(entry));
-  if (!isFolder)
-    for await (const chunk of file.content()) {
-      signal.throwIfAborted();
-      await output.write(chunk);
-    }
+  if (isFolder) return entry;
+  let [size, sum] = [0, 0];
+  for await (const chunk of file.content()) {
+    signal.throwIfAborted();
+    size += chunk.length;
+    if (packedSize === undefined) sum = await output.writeSummed(chunk, sum);
+    else await output.write(chunk);
+  }
+  if (packedSize === undefined) requireKnown(known, size, sum);
   return entry;
 }
 
@@ -242,6 +257,8 @@ type Output = AsyncDisposable & {
   position(): number;
   /** Takes octets, which may be changed once this has resolved. */
   write(bytes: Uint8Array): Promise<void>;
+  /** The same. @returns the checksum of what has the checksum `before` and of these octets behind it */
+  writeSummed(bytes: Uint8Array, before: number): Promise<number>;
   end(): Promise<WrittenFile>;
 };
 
@@ -251,6 +268,8 @@ function openOutput(file: UnbufferedFile): Output {
   const pieces: Buffer[] = [];
   let [block, other] = [alignedBuffer(BLOCK), alignedBuffer(BLOCK)];
   let [filled, flushed, synced] = [0, 0, 0];
+  /** Of what is in the block. */
+  let piece = 0;
   let writing: Promise<void> = Promise.resolve();
   let syncing: Promise<void> = Promise.resolve();
   let isSyncing = false;
@@ -270,22 +289,37 @@ function openOutput(file: UnbufferedFile): Output {
     writing = file.write(block.subarray(0, alignedUp(filled)), flushed);
     writing.catch(() => {});
     digest.update(block.subarray(0, filled));
-    if (filled > 0) pieces.push(checksumOf(block.subarray(0, filled)));
+    if (filled > 0) pieces.push(checksumIn(piece));
     [block, other] = [other, block];
     flushed += filled;
-    filled = 0;
+    [filled, piece] = [0, 0];
     syncAhead();
+  };
+  const put = async (bytes: Uint8Array, sum: (taken: Uint8Array) => void) => {
+    for (let from = 0; from < bytes.length;) {
+      const taken = bytes.subarray(from, from + BLOCK - filled);
+      block.set(taken, filled);
+      sum(taken);
+      filled += taken.length;
+      from += taken.length;
+      if (filled === BLOCK) await flush();
+    }
   };
   return {
     position: () => flushed + filled,
-    write: async (bytes) => {
-      for (let from = 0; from < bytes.length;) {
-        const taken = bytes.subarray(from, from + BLOCK - filled);
-        block.set(taken, filled);
-        filled += taken.length;
-        from += taken.length;
-        if (filled === BLOCK) await flush();
-      }
+    write: (bytes) =>
+      put(bytes, (taken) => {
+        piece = crc32(taken, piece);
+      }),
+    writeSummed: async (bytes, before) => {
+      let sum = before;
+      // Reading them once for both sums.
+      await put(bytes, (taken) => {
+        const own = crc32(taken);
+        sum = joinedCrc32(sum, own, taken.length);
+        piece = joinedCrc32(piece, own, taken.length);
+      });
+      return sum;
     },
     end: async () => {
       await flush();

@@ -23,50 +23,51 @@ const [FILE_MODE, FOLDER_MODE] = [0o100644, 0o40755];
 const DOS_FOLDER = 0x10;
 /** All bits set mean "see the 64-bit field". */
 const [MOST_16, MOST_32] = [0xffff, 0xffff_ffff];
+/** Of the times, only the one of modification. */
+const MODIFIED_ONLY = Buffer.of(1);
 
 /** §4.3.7. If checksum and sizes are not known yet, they follow the data: {@link descriptor}. */
 export function localHeader(entry: Omit<ZipEntry, 'headerAt'>): Buffer {
-  const { crc32, packedSize, size, isDescribedAfter } = entry;
+  const { crc32, packedSize, size, modified, isDescribedAfter } = entry;
   const name = nameOf(entry.path);
-  const known = isDescribedAfter ? [0, 0, 0] : [crc32, packedSize, size];
-  const time = exactTime(entry.modified);
-  const lengths = [name.length, time.length].map((length): Field => [2, length]);
-  const fixed = record([4, 0x0403_4b50], [2, PLAIN], ...common(entry), ...known.map(long), ...lengths);
-  return Buffer.concat([fixed, name, time]);
+  const time = exactTimeLength(modified);
+  const header = new Filling(30 + name.length + time).long(0x0403_4b50).short(PLAIN);
+  putCommon(header, entry);
+  if (isDescribedAfter) header.long(0).long(0).long(0);
+  else header.long(crc32).long(packedSize).long(size);
+  header.short(name.length).short(time).octets(name);
+  putExactTime(header, modified);
+  return header.end();
 }
 
 /** §4.3.9, with the signature that some readers require. */
 export function descriptor({ crc32, packedSize, size }: Pick<ZipEntry, 'crc32' | 'packedSize' | 'size'>): Buffer {
-  const width = packedSize >= MOST_32 || size >= MOST_32 ? 8 : 4;
-  return record([4, 0x0807_4b50], [4, crc32], [width, packedSize], [width, size]);
+  const isLarge = packedSize >= MOST_32 || size >= MOST_32;
+  const start = new Filling(isLarge ? 24 : 16).long(0x0807_4b50).long(crc32);
+  return (isLarge ? start.huge(packedSize).huge(size) : start.long(packedSize).long(size)).end();
 }
+
+const SIZES_LENGTH = 28;
 
 /** §4.3.12. */
 export function centralHeader(entry: ZipEntry): Buffer {
-  const { path, crc32, packedSize, size, headerAt } = entry;
+  const { path, crc32, packedSize, size, headerAt, modified } = entry;
   const name = nameOf(path);
-  const isLarge = [packedSize, size, headerAt].some((number) => number >= MOST_32);
-  const extra = Buffer.concat([
-    exactTime(entry.modified),
-    ...(isLarge ? [record([2, 0x0001], [2, 24], [8, size], [8, packedSize], [8, headerAt])] : []),
-  ]);
+  const isLarge = packedSize >= MOST_32 || size >= MOST_32 || headerAt >= MOST_32;
+  const extra = exactTimeLength(modified) + (isLarge ? SIZES_LENGTH : 0);
   const attributes = path.endsWith('/') ? FOLDER_MODE * 0x1_0000 + DOS_FOLDER : FILE_MODE * 0x1_0000;
-  const sizes = isLarge ? [MOST_32, MOST_32] : [packedSize, size];
-  const fixed = record(
-    [4, 0x0201_4b50],
-    [2, MADE_BY],
-    [2, isLarge ? LARGE : PLAIN],
-    ...common(entry),
-    long(crc32),
-    ...sizes.map(long),
-    [2, name.length],
-    [2, extra.length],
-    // No comment, on the first disk, no internal attributes.
-    ...[0, 0, 0].map((none): Field => [2, none]),
-    long(attributes),
-    long(isLarge ? MOST_32 : headerAt),
-  );
-  return Buffer.concat([fixed, name, extra]);
+  const header = new Filling(46 + name.length + extra).long(0x0201_4b50).short(MADE_BY);
+  putCommon(header.short(isLarge ? LARGE : PLAIN), entry);
+  header.long(crc32);
+  if (isLarge) header.long(MOST_32).long(MOST_32);
+  else header.long(packedSize).long(size);
+  header.short(name.length).short(extra);
+  // No comment, on the first disk, no internal attributes.
+  header.short(0).short(0).short(0);
+  header.long(attributes).long(isLarge ? MOST_32 : headerAt);
+  putExactTime(header.octets(name), modified);
+  if (isLarge) header.short(0x0001).short(24).huge(size).huge(packedSize).huge(headerAt);
+  return header.end();
 }
 
 /** §4.3.14 to §4.3.16: what a reader looks for first. */
@@ -80,64 +81,61 @@ export function endOfDirectory({
   readonly at: number;
 }): Buffer {
   const isLarge = entries >= MOST_16 || size >= MOST_32 || at >= MOST_32;
-  const large = [
-    record(
-      [4, 0x0606_4b50],
-      [8, 44],
-      [2, MADE_BY],
-      [2, LARGE],
-      [4, 0],
-      [4, 0],
-      [8, entries],
-      [8, entries],
-      [8, size],
-      [8, at],
-    ),
-    record([4, 0x0706_4b50], [4, 0], [8, at + size], [4, 1]),
-  ];
-  const count: Field = [2, Math.min(entries, MOST_16)];
-  const end = record(
-    [4, 0x0605_4b50],
-    [2, 0],
-    [2, 0],
-    count,
-    count,
-    long(Math.min(size, MOST_32)),
-    long(Math.min(at, MOST_32)),
-    [2, 0],
-  );
-  return Buffer.concat(isLarge ? [...large, end] : [end]);
-}
-
-/** A number in this many octets, little-endian. */
-type Field = readonly [width: 1 | 2 | 4 | 8, value: number];
-
-function record(...fields: readonly Field[]): Buffer {
-  let length = 0;
-  for (const [width] of fields) length += width;
-  const bytes = Buffer.alloc(length);
-  let at = 0;
-  for (const [width, value] of fields) {
-    if (width === 8) bytes.writeBigUInt64LE(BigInt(value), at);
-    else bytes.writeUIntLE(value, at, width);
-    at += width;
+  const records = new Filling(isLarge ? 98 : 22);
+  if (isLarge) {
+    records.long(0x0606_4b50).huge(44).short(MADE_BY).short(LARGE).long(0).long(0);
+    records.huge(entries).huge(entries).huge(size).huge(at);
+    records
+      .long(0x0706_4b50)
+      .long(0)
+      .huge(at + size)
+      .long(1);
   }
-  return bytes;
+  const count = Math.min(entries, MOST_16);
+  records.long(0x0605_4b50).short(0).short(0).short(count).short(count);
+  return records.long(Math.min(size, MOST_32)).long(Math.min(at, MOST_32)).short(0).end();
 }
 
-function long(value: number): Field {
-  return [4, value];
+/** A record of known length, filled from its beginning; numbers are little-endian. An archive has two for each message. */
+class Filling {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(length: number) {
+    this.#bytes = Buffer.allocUnsafe(length);
+  }
+
+  short(value: number): this {
+    this.#at = this.#bytes.writeUInt16LE(value, this.#at);
+    return this;
+  }
+
+  long(value: number): this {
+    this.#at = this.#bytes.writeUInt32LE(value, this.#at);
+    return this;
+  }
+
+  huge(value: number): this {
+    this.#at = this.#bytes.writeBigUInt64LE(BigInt(value), this.#at);
+    return this;
+  }
+
+  octets(bytes: Uint8Array): this {
+    this.#bytes.set(bytes, this.#at);
+    this.#at += bytes.length;
+    return this;
+  }
+
+  end(): Buffer {
+    if (this.#at !== this.#bytes.length) throw new Error('A record of an archive has another length than planned.');
+    return this.#bytes;
+  }
 }
 
 /** Flags, method and time are in both headers. */
-function common({ modified, method, isDescribedAfter }: Omit<ZipEntry, 'headerAt'>): Field[] {
-  const [time, day] = dosTime(modified);
-  return [
-    [2, UTF8 | (isDescribedAfter ? DESCRIBED_AFTER : 0)],
-    [2, METHODS[method]],
-    [2, time],
-    [2, day],
-  ];
+function putCommon(header: Filling, { modified, method, isDescribedAfter }: Omit<ZipEntry, 'headerAt'>): void {
+  header.short(UTF8 | (isDescribedAfter ? DESCRIBED_AFTER : 0)).short(METHODS[method]);
+  putDosTime(header, modified);
 }
 
 /** @throws for a path that would leave the folder in which the archive is unpacked */
@@ -146,18 +144,25 @@ function nameOf(path: string): Buffer {
   return Buffer.from(path);
 }
 
+const [DOS_FIRST, DOS_LAST] = [Date.UTC(1980, 0, 1), Date.UTC(2107, 11, 31, 23, 59, 58)];
+
 /** From 1980 to 2107, in steps of two seconds. */
-function dosTime(date: Date): [time: number, day: number] {
-  const [first, last] = [Date.UTC(1980, 0, 1), Date.UTC(2107, 11, 31, 23, 59, 58)];
-  const kept = new Date(Math.min(Math.max(date.getTime(), first), last));
-  return [
-    (kept.getUTCHours() << 11) | (kept.getUTCMinutes() << 5) | (kept.getUTCSeconds() >> 1),
-    ((kept.getUTCFullYear() - 1980) << 9) | ((kept.getUTCMonth() + 1) << 5) | kept.getUTCDate(),
-  ];
+function putDosTime(header: Filling, date: Date): void {
+  const kept = new Date(Math.min(Math.max(date.getTime(), DOS_FIRST), DOS_LAST));
+  header
+    .short((kept.getUTCHours() << 11) | (kept.getUTCMinutes() << 5) | (kept.getUTCSeconds() >> 1))
+    .short(((kept.getUTCFullYear() - 1980) << 9) | ((kept.getUTCMonth() + 1) << 5) | kept.getUTCDate());
 }
 
+const EXACT_TIME_LENGTH = 9;
+const secondsOf = (date: Date) => Math.floor(date.getTime() / 1000);
+
 /** Info-ZIP's field 0x5455, in seconds since 1970, as DOS time has no zone; without what readers interpret differently. */
-function exactTime(date: Date): Buffer {
-  const seconds = Math.floor(date.getTime() / 1000);
-  return seconds < 0 || seconds > 0x7fff_ffff ? Buffer.alloc(0) : record([2, 0x5455], [2, 5], [1, 1], [4, seconds]);
+function exactTimeLength(date: Date): number {
+  const seconds = secondsOf(date);
+  return seconds < 0 || seconds > 0x7fff_ffff ? 0 : EXACT_TIME_LENGTH;
+}
+
+function putExactTime(header: Filling, date: Date): void {
+  if (exactTimeLength(date) > 0) header.short(0x5455).short(5).octets(MODIFIED_ONLY).long(secondsOf(date));
 }

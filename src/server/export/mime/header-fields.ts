@@ -117,29 +117,40 @@ export function structured(field: string): Structured {
 
 /** The pieces between semicolons, without quotes and comments. */
 function split(field: string): string[] {
-  const pieces = [''];
-  let [isQuoted, depth] = [false, 0];
+  const pieces: string[] = [];
+  let [piece, isQuoted, depth] = ['', false, 0];
   const lastClose = field.lastIndexOf(')');
+  /** Where what belongs to the piece and has not been taken begins. */
+  let from = 0;
+  const take = (end: number) => {
+    piece += field.slice(from, end);
+    from = end + 1;
+  };
   for (let at = 0; at < field.length; at += 1) {
-    const char = field[at] ?? '';
-    const add = () => {
-      pieces[pieces.length - 1] += char;
-    };
-    if (isQuoted) {
-      if (char === '"') isQuoted = false;
-      else if (char === '\\' && (field[at + 1] === '"' || field[at + 1] === '\\')) {
-        pieces[pieces.length - 1] += field[at + 1] ?? '';
-        at += 1;
-      } else add();
-    } else if (depth > 0) {
+    const char = field[at];
+    if (depth > 0) {
       if (char === ')') depth -= 1;
       else if (char === '(') depth += 1;
-    } else if (char === '"') isQuoted = true;
-    else if (char === '(' && at < lastClose) depth += 1;
-    else if (char === ';') pieces.push('');
-    else add();
+      from = at + 1;
+    } else if (char === '"') {
+      take(at);
+      isQuoted = !isQuoted;
+    } else if (isQuoted) {
+      if (char === '\\' && (field[at + 1] === '"' || field[at + 1] === '\\')) {
+        take(at);
+        at += 1;
+      }
+    } else if (char === '(' && at < lastClose) {
+      take(at);
+      depth = 1;
+    } else if (char === ';') {
+      take(at);
+      pieces.push(piece);
+      piece = '';
+    }
   }
-  return pieces;
+  take(field.length);
+  return [...pieces, piece];
 }
 
 function joined(parts: readonly { readonly at: number; readonly text: string; readonly isEncoded: boolean }[]): string {

@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import { deflated } from '../archive/compression.ts';
 import { type Address } from '../mime/header-fields.ts';
 import { openTextReader, type MessageText } from '../mime/message-text.ts';
-import type { PartMessage } from '../staging/staged-messages.ts';
+import type { PartMessage } from '../staging/staged.ts';
 import { openSpoolReader, openSpoolWriter, type SpoolReader, type StagedOctets } from '../staging/spool.ts';
 
 /** How much of a field is listed, and how much of the text is searched. */

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { MailFormat, PartFileContent } from '../archive/mail-format.ts';
-import type { PartMessage, StagedMessages } from '../staging/staged-messages.ts';
+import type { PartMessage } from '../staging/staged.ts';
+import type { StagedMessages } from '../staging/staged-messages.ts';
 import { escapeHtml } from '../../escape-html.ts';
 import { SpoolError, type SpoolReader } from '../staging/spool.ts';
 import { verified } from '../staging/verified.ts';
@@ -86,7 +87,7 @@ export async function openReaderPage(source: Source): Promise<ReaderPage> {
           grain: 0,
           known,
           sha256,
-          content: () => ownOctets(verified(spool, staged)),
+          content: () => ownOctets(verified(spool.read(staged), staged)),
         };
       const html = await readFile(join(import.meta.dirname, 'reader.html'), 'utf8');
       const said = { PROVIDER: escapeHtml(provider), PLACE: place, BLOCKS: String(blocks) };

@@ -11,7 +11,8 @@ import type { ExportLimits } from './export-limits.ts';
 import { openHeaderCollector } from './header-collector.ts';
 import type { Sum } from './message-sums.ts';
 import type { Segments } from './segments.ts';
-import type { StagedMessage, StagedMessages } from './staged-messages.ts';
+import type { StagedMessage } from './staged.ts';
+import type { StagedMessages } from './staged-messages.ts';
 import type { SummedWriter } from './summed-writer.ts';
 
 export type ExportProgress = { readonly done: number; readonly total: number; readonly bytes: number };

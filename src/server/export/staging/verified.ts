@@ -1,16 +1,16 @@
 import { crc32 } from 'node:zlib';
-import { SpoolError, type SpoolReader, type StagedOctets } from './spool.ts';
+import { SpoolError } from './spool.ts';
 
 /**
  * Staged octets, checked against the checksum taken when they arrived.
  * @throws {SpoolError} at the end, if they differ
  */
 export async function* verified(
-  spool: SpoolReader,
-  staged: StagedOctets & { readonly crc32: number },
+  octets: AsyncIterable<Buffer>,
+  staged: { readonly crc32: number },
 ): AsyncGenerator<Buffer> {
   let sum = 0;
-  for await (const chunk of spool.read(staged)) {
+  for await (const chunk of octets) {
     sum = crc32(chunk, sum);
     yield chunk;
   }

@@ -10,9 +10,10 @@ const CHECKSUM = 4;
 /** Whole pieces of a file, and the checksum of each; none if the file was made without them. */
 export type Pieces = { readonly range: OctetRange; readonly checksums: readonly number[] };
 
-export function checksumOf(piece: Uint8Array): Buffer {
+/** As it is kept. */
+export function checksumIn(crc: number): Buffer {
   const checksum = Buffer.alloc(CHECKSUM);
-  checksum.writeUInt32BE(crc32(piece));
+  checksum.writeUInt32BE(crc);
   return checksum;
 }
 
