@@ -4,7 +4,7 @@ import type { Listing } from '../../mail/copy/listing.ts';
 import { unlessRefused } from '../../mail/imap/mail-error.ts';
 import { personalPrefix, type Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailReader } from '../../mail/imap/streams.ts';
-import { storedDate } from './stage-mail.ts';
+import { storedDate } from './arrival.ts';
 import type { StagedIn } from './staged-mailboxes.ts';
 import type { StagedMessages } from './staged-messages.ts';
 

@@ -3,13 +3,13 @@ import { Stopped } from '../../mail/copy/lanes.ts';
 import type { CopySource } from '../../mail/copy/mail-copy.ts';
 import { MailError, unlessRefused } from '../../mail/imap/mail-error.ts';
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
-import type { Fetched, MailReader } from '../../mail/imap/streams.ts';
+import type { MailReader } from '../../mail/imap/streams.ts';
 import type { Clock } from '../../mail/imap/wire.ts';
 import type { MailFormat } from '../archive/mail-format.ts';
+import { arrive, type Arrived } from './arrival.ts';
 import { requireRoom } from './disk-room.ts';
 import type { ExportLimits } from './export-limits.ts';
-import { openHeaderCollector } from './header-collector.ts';
-import type { Sum } from './message-sums.ts';
+import { openPartFilling, type Parts } from './part-filling.ts';
 import type { Segments } from './segments.ts';
 import type { StagedMessage } from './staged.ts';
 import type { StagedMessages } from './staged-messages.ts';
@@ -17,7 +17,7 @@ import type { SummedWriter } from './summed-writer.ts';
 
 export type ExportProgress = { readonly done: number; readonly total: number; readonly bytes: number };
 
-export type Gathering = {
+export type Gathering = Parts & {
   readonly ledger: StagedMessages;
   readonly source: CopySource;
   readonly clock: Clock;
@@ -29,8 +29,6 @@ export type Gathering = {
   /** How often it has waited because of refusals. */
   readonly refusalWaits: number;
   readonly segments: Segments;
-  /** Closes the part that is staged and writes it; meanwhile, messages may be staged for the next part. */
-  readonly onPartFull: () => Promise<void>;
   readonly onProgress: (progress: ExportProgress) => void;
 };
 
@@ -65,100 +63,25 @@ export type Stager = {
   readonly faults: Faults;
 };
 
-/** A message that has arrived completely; it gets a number once it is known not to have an older one. */
-type Arrived = Omit<StagedMessage, 'number' | 'label' | keyof Sum> & {
-  readonly sum: Promise<Sum>;
-  readonly label: (number: number) => string;
-};
-
-/** The times that an archive, a database and an ISO string can all represent. */
-const [EARLIEST, LATEST] = [new Date('0001-01-01T00:00:00Z'), new Date('9999-12-31T23:59:59Z')];
-
 export async function openStager(gathering: Gathering): Promise<Stager> {
   const { ledger, limits, signal } = gathering;
   const totals = await ledger.totals();
   const state = { ...totals, expected: totals.messages, givenUp: 0 };
   const open = new WeakMap<MailReader, MailboxListing>();
-  const underWay = new Set<Promise<void>>();
+  const begin = openPartFilling(gathering, { octets: totals.openOctets, messages: totals.openMessages });
   const looked = () => {
     state.givenUp += 1;
   };
   const faults = { ...openFaults(), looked };
-  let parts: Promise<unknown> = Promise.resolve();
 
   const tell = () => gathering.onProgress({ done: state.messages, total: state.expected, bytes: state.octets });
-
-  /**
-   * Counts the batch towards the part being gathered, or the next one if it does not fit.
-   * @returns a function to call when the batch has ended
-   */
-  async function countIn({ octets, uids }: Batch, before: Promise<unknown>): Promise<() => void> {
-    await before;
-    const most = Math.min(limits.partMessages, gathering.format.partMessages);
-    const fits = state.openOctets + octets <= limits.partOctets && state.openMessages + uids.length <= most;
-    if (state.openMessages > 0 && !fits) {
-      // What is still under way of the part belongs to it.
-      await Promise.all(underWay);
-      await gathering.segments.rotate();
-      await gathering.onPartFull();
-      state.openOctets = 0;
-      state.openMessages = 0;
-    }
-    state.openOctets += octets;
-    state.openMessages += uids.length;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    underWay.add(promise);
-    return () => {
-      underWay.delete(promise);
-      resolve();
-    };
-  }
-
-  function makeRoomInPart(batch: Batch): Promise<() => void> {
-    // If a part can't be written, nobody continues; everyone waiting gets the error.
-    const counted = countIn(batch, parts);
-    parts = counted;
-    return counted;
-  }
-
-  async function stage(message: Fetched, writer: SummedWriter): Promise<Arrived> {
-    const lineEnds = gathering.format.openLineEnds?.();
-    const keep = openHeaderCollector();
-    const place = writer.begin();
-    for await (const chunk of message.octets) {
-      lineEnds?.take(chunk);
-      keep.take(chunk);
-      // Most chunks only fill a block in memory.
-      if (!writer.append(chunk)) await writer.drained();
-    }
-    const internalDate = storedDate(message.internalDate);
-    const header = keep.octets();
-    return {
-      uid: message.uid,
-      flags: message.flags,
-      internalDate,
-      lineEnds: lineEnds?.end() ?? 'kept',
-      label: (number) => gathering.format.label({ header, internalDate }, number),
-      ...place,
-      ...writer.end(),
-    };
-  }
-
-  /** `null` if it is already staged under another number. */
-  async function numbered({ sum, label, ...arrived }: Arrived, listing: MailboxListing): Promise<StagedMessage | null> {
-    const { sha256, crc32 } = await sum;
-    const { uid } = arrived;
-    if (listing.claims && (await ledger.claim(listing.mailboxId, listing.uidValidity, { uid, sha256 }))) return null;
-    listing.highest += 1;
-    return { ...arrived, number: listing.highest, label: label(listing.highest), sha256, crc32 };
-  }
 
   async function record(listing: MailboxListing, arrived: readonly Arrived[], writer: SummedWriter): Promise<void> {
     if (arrived.length === 0) return;
     await writer.sync();
     const staged: StagedMessage[] = [];
     for (const message of arrived) {
-      const row = await numbered(message, listing);
+      const row = await numbered(message, listing, ledger);
       if (row === null) listing.taken.add(message.uid);
       else staged.push(row);
     }
@@ -182,7 +105,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
           if (signal.aborted) throw new Stopped('The export was asked to stop.');
           if (seen.has(message.uid)) continue;
           seen.add(message.uid);
-          arrived.push(await stage(message, writer));
+          arrived.push(await arrive(message, writer, gathering.format));
         }
       } catch (error) {
         if (!(error instanceof MailError) && !(error instanceof Stopped)) throw error;
@@ -219,7 +142,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   return {
     take: async (batch, reader) => {
       if (signal.aborted) throw new Stopped('The export was asked to stop.');
-      const ended = await makeRoomInPart(batch);
+      const ended = await begin({ octets: batch.octets, messages: batch.uids.length });
       try {
         await takeInto(batch, reader);
       } finally {
@@ -236,9 +159,15 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   };
 }
 
-/** As recorded for a message. */
-export function storedDate(date: Date): Date {
-  if (Number.isNaN(date.getTime())) return new Date(0);
-  if (date < EARLIEST) return EARLIEST;
-  return date > LATEST ? LATEST : date;
+/** `null` if it is already staged under another number. */
+async function numbered(
+  { sum, label, ...arrived }: Arrived,
+  listing: MailboxListing,
+  ledger: StagedMessages,
+): Promise<StagedMessage | null> {
+  const { sha256, crc32 } = await sum;
+  const { uid } = arrived;
+  if (listing.claims && (await ledger.claim(listing.mailboxId, listing.uidValidity, { uid, sha256 }))) return null;
+  listing.highest += 1;
+  return { ...arrived, number: listing.highest, label: label(listing.highest), sha256, crc32 };
 }
