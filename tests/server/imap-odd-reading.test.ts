@@ -455,6 +455,32 @@ describe('Reading from odd servers', () => {
     await expect(gathered(reader.openAndList('INBOX').pages)).rejects.toMatchObject({ fault: 'lost' });
   });
 
+  test('a message that is described by several answers, one after the other, is listed with all that they say', async () => {
+    const [size, date, flags] = ['RFC822.SIZE 3', 'INTERNALDATE "01-Jan-2020 00:00:00 +0000"', 'FLAGS (\\Seen)'];
+    const { reader } = await reading((line, { tag, say }) => {
+      if (line.includes('EXAMINE')) say('* 4 EXISTS', '* OK [UIDVALIDITY 7]', `${tag} OK done`);
+      else if (!isFetch(line)) return false;
+      else {
+        say(`* 1 FETCH (UID 11 ${flags})`, `* 1 FETCH (UID 11 ${size} ${date})`);
+        say(`* 2 FETCH (UID 12 ${size})`, `* 2 FETCH (UID 12 ${date})`, `* 2 FETCH (UID 12 ${flags})`);
+        // What somebody else has changed of another message meanwhile says nothing of this one.
+        say('* 1 FETCH (UID 11 FLAGS (\\Flagged))', `* 3 FETCH (UID 13 ${size} ${date})`);
+        say(`* 4 FETCH (UID 14 ${date} ${flags})`, `* 4 FETCH (UID 14 ${size})`);
+        say('* 4 FETCH (UID 14 FLAGS (\\Flagged))', `${tag} OK done`);
+      }
+    });
+    const whole = { size: 3, internalDate: new Date('2020-01-01T00:00:00Z'), flags: ['\\Seen'] };
+    const rows = [
+      { uid: 11, ...whole },
+      { uid: 12, ...whole },
+      { uid: 13, ...whole, flags: [] },
+      { uid: 14, ...whole },
+    ];
+    expect((await gathered(reader.openAndList('INBOX').pages)).flat()).toEqual(rows);
+    expect((await gathered(reader.list('INBOX', 2))).flat()).toEqual(rows);
+    expect((await gathered(reader.look('INBOX', [12, 14]))).flat()).toEqual([rows[1], rows[3]]);
+  });
+
   test('no command names more messages than the server takes', async () => {
     const { reader, lines } = await reading(
       (line, { tag, say }) => {

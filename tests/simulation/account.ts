@@ -66,6 +66,7 @@ export const WAYS = [
   'rows that nobody asked for',
   'messages go within an answer',
   'searches turned round',
+  'two answers for a message',
   'no sizes',
   'sizes without CR',
   'no UIDNEXT with STATUS',

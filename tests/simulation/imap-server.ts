@@ -483,7 +483,8 @@ export function serve(
       if (does('flags without UIDs') && chance.happens(AT_TIMES))
         send(`* ${number} FETCH (FLAGS (${flagsOf(message)}))\r\n`);
       const times = does('bodies twice') && chance.happens(AT_TIMES) ? 2 : 1;
-      for (let time = 1; time <= times; time += 1) send(`* ${number} FETCH (`, ...fetched(message, items), ')\r\n');
+      for (let time = 1; time <= times; time += 1)
+        for (const some of answersFor(items)) send(`* ${number} FETCH (`, ...fetched(message, some), ')\r\n');
     }
     const culprit = view[broken];
     const breaks = quirks.breaking.get(culprit?.digest ?? '');
@@ -505,6 +506,11 @@ export function serve(
     const again = listing && quirks.repeatsRows ? view[first] : undefined;
     if (again !== undefined) send(`* ${first + 1} FETCH (`, ...fetched(again, items), ')\r\n');
     return { status: 'OK', text: 'Done' };
+  };
+  const answersFor = (items: readonly string[]): (readonly string[])[] => {
+    if (!does('two answers for a message') || chance.happens(AT_TIMES)) return [items];
+    const half = items.length >> 1;
+    return [items.slice(0, half), items.slice(half)];
   };
   const fetched = (message: StoredMail, items: readonly string[]): (string | Buffer)[] => {
     const pieces: (string | Buffer)[] = [];

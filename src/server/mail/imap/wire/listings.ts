@@ -2,6 +2,7 @@ import { isRefusal, MailError } from '../mail-error.ts';
 import type { Listed, Opened, OpenedListing } from '../streams.ts';
 import { Arrivals } from './arrivals.ts';
 import type { Listeners } from './commands-under-way.ts';
+import { Descriptions } from './descriptions.ts';
 import { type FetchItems, FetchReader } from './fetch-response.ts';
 import { DESCRIPTION } from './fetching.ts';
 import type { ImapConnection } from './imap-connection.ts';
@@ -169,20 +170,31 @@ export class Listings {
   ): Arrivals<Listed> {
     const connection = this.#connection;
     const arrivals = new Arrivals<Listed>(connection);
+    const descriptions = new Descriptions();
     let rows = 0;
+    const count = () => {
+      if (++rows > LISTING_LIMIT) throw new MailError('lost', 'The mail server lists messages without end.');
+    };
+    const push = (items: FetchItems | undefined) => {
+      if (items?.uid === undefined || arrivals.finished) return;
+      const { uid, size = 0, flags = [], internalDate = new Date(Number.NaN) } = items;
+      arrivals.push({ uid, size, flags, internalDate }, ROW_WEIGHT + FLAG_WEIGHT * flags.length);
+    };
     const untagged: Listeners['untagged'] = (parts, line) => {
       if (FetchReader.numberOf(line) < 0) return false;
-      const items = this.#reader.read(parts);
-      // Flags that somebody else has changed come with a UID too (RFC 9051 §6.4.9); they describe nothing.
-      const describes = items.size !== undefined || items.internalDate !== undefined;
-      if (!describes || items.uid === undefined) return false;
+      const told = this.#reader.read(parts);
+      if (told.uid === undefined) return false;
+      if (descriptions.addsTo(told)) {
+        count();
+        return true;
+      }
+      const items = descriptions.of(told);
+      if (items === undefined) return false;
       const isOver = arrivals.finished;
       const isWanted = !isOver && wanted(items);
       if (!isWanted && !isOver && !takesAll) return false;
-      if (++rows > LISTING_LIMIT) throw new MailError('lost', 'The mail server lists messages without end.');
-      if (!isWanted) return true;
-      const { uid, size = 0, flags = [], internalDate = new Date(Number.NaN) } = items;
-      arrivals.push({ uid, size, flags, internalDate }, ROW_WEIGHT + FLAG_WEIGHT * flags.length);
+      count();
+      if (isWanted) push(descriptions.follow(items));
       return true;
     };
     const ask = async () => {
@@ -194,6 +206,7 @@ export class Listings {
         before = asked;
       }
       await before;
+      push(descriptions.follow());
     };
     const off = connection.whenEnded((error) => arrivals.finish(error));
     ask()
