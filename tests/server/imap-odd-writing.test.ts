@@ -229,6 +229,7 @@ describe('Writing to odd servers', () => {
     ['NO Maximum size of appendable message has been exceeded', { kind: 'refused', reason: 'too large' }],
     ['NO Message contains invalid header', { kind: 'refused', reason: 'not accepted' }],
     ['BAD Command Argument Error. 11', { kind: 'refused', reason: 'not accepted', isMisread: true }],
+    ['NO [CANNOT] Keyword length too long', { kind: 'refused', reason: 'not accepted', isOfFlags: true }],
     ["NO Can't save a zero byte message.", { kind: 'refused', reason: 'not accepted' }],
     ['NO [TOOBIG] large', { kind: 'refused', reason: 'too large', text: 'large' }],
     ['NO [APPENDLIMIT] large', { kind: 'refused', reason: 'too large' }],

@@ -24,6 +24,8 @@ export type DovecotOptions = {
   readonly quota?: number;
   /** The capabilities it announces, in place of its own list (`imap_capability`). */
   readonly capabilities?: string;
+  /** The longest keyword that it takes; 50 by default. */
+  readonly keywordLength?: number;
   /** It offers COMPRESS=DEFLATE. */
   readonly compress?: boolean;
   /** In place of {@link DOVECOT_PASSWORD}. */
@@ -142,6 +144,7 @@ function configuration(
     sieve,
     tls,
     capabilities,
+    keywordLength,
     compress,
     maildir,
     durable,
@@ -167,6 +170,7 @@ mail_max_userip_connections = 100
 mail_fsync = ${durable === true ? 'optimized' : 'never'}
 ${quota === undefined ? '' : 'mail_plugins = quota'}
 ${capabilities === undefined ? '' : `imap_capability = ${capabilities}`}
+${keywordLength === undefined ? '' : `mail_max_keyword_length = ${keywordLength}`}
 ${compress === true ? 'protocol imap {\n  mail_plugins = $mail_plugins imap_zlib\n}' : ''}
 service imap-login {
   chroot =

@@ -236,7 +236,8 @@ function gatherRefused(
   const isOpen = (outcome.reason === 'not accepted' || !isAlone) && isWhole;
   const isUnended = isOpen && outcome.isMisread === true && size > 0 && !isEnded && !ended;
   const mayBeRedated = isOpen && !ended && planned.isRedated !== true;
-  const mayBeUnlabelled = mayBeRedated && outcome.isMisread === true && planned.isUnlabelled !== true;
+  const mayBeOfFlags = outcome.isMisread === true || outcome.isOfFlags === true;
+  const mayBeUnlabelled = mayBeRedated && mayBeOfFlags && planned.isUnlabelled !== true;
   const unlabelled =
     mayBeUnlabelled && !isUnended && flags.some(isOddKeyword) ? { ...planned, isUnlabelled: true } : null;
   const other = (mayBeRedated ? redated(planned, date, run.copy.clock) : null) ?? unlabelled;

@@ -115,9 +115,15 @@ export type Appended =
   | { readonly kind: 'stored'; readonly uid?: number; readonly uidValidity?: bigint }
   /**
    * It is not stored, because of itself. Of several that went together each has it, and none is stored. `isMisread`: by
-   * BAD, as if something were wrong with the command.
+   * BAD, as if something were wrong with the command. `isOfFlags`: in words that speak of its flags.
    */
-  | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly text: string; readonly isMisread?: true }
+  | {
+      readonly kind: 'refused';
+      readonly reason: RefusalReason;
+      readonly text: string;
+      readonly isMisread?: true;
+      readonly isOfFlags?: true;
+    }
   /** It is not stored, for a reason that is not its own: `full`, `busy`, `refused` (with its response code, such as TRYCREATE). */
   | { readonly kind: 'failed'; readonly error: Error }
   /** The connection ended, and nobody knows. */

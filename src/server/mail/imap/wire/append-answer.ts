@@ -55,7 +55,15 @@ function refusedBy(error: MailError): Appended {
   const words = error.responseCode === undefined ? text : '';
   if (TOO_LARGE.test(words)) return { kind: 'refused', reason: 'too large', text };
   if (/virus/i.test(words)) return { kind: 'refused', reason: 'virus', text };
-  return { kind: 'refused', reason: 'not accepted', text, ...(isMisread(error) ? { isMisread: true } : {}) };
+  return {
+    kind: 'refused',
+    reason: 'not accepted',
+    text,
+    ...(isMisread(error) ? { isMisread: true } : {}),
+    ...(OF_FLAGS.test(text) ? { isOfFlags: true } : {}),
+  };
 }
 
 const TOO_LARGE = /maximum (?:message |allowed )?size|too large|too big|size exceed/i;
+/** Dovecot: `Keyword length too long`. */
+const OF_FLAGS = /\b(?:flag|keyword)s?\b/i;

@@ -9,9 +9,17 @@ export function keeping(permanent: readonly string[] | undefined): (flags: reado
     });
 }
 
-/** A keyword that some server takes for no flag: iCloud one with a dot (imapsync 387). */
+/** What Dovecot takes of a keyword, in octets, unless it is told otherwise. */
+const KEYWORD_LENGTH = 50;
+const STANDARD = new Set(['\\answered', '\\deleted', '\\draft', '\\flagged', '\\seen']);
+
+/**
+ * A flag that some server takes for none: iCloud a keyword with a dot (imapsync 387), Dovecot a long one, and any other
+ * system flag than those of RFC 9051 §2.3.2.
+ */
 export function isOddKeyword(flag: string): boolean {
-  return !/^[\\$]?[\w-]+$/.test(flag);
+  if (flag.startsWith('\\')) return !STANDARD.has(flag.toLowerCase());
+  return flag.length > KEYWORD_LENGTH || !/^\$?[\w-]+$/.test(flag);
 }
 
 /** A keyword or system flag of RFC 9051 §9; what else servers call a flag can't be sent in a command. */
