@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { mapMailboxes } from '../../src/server/mail/copy/mapping.ts';
 import type { Mailbox } from '../../src/server/mail/imap/mailbox.ts';
+import { mailboxName } from '../../src/server/mail/imap/wire/mailbox-name.ts';
 
 const box = (path: string, specialUse?: string, delimiter = '/'): Mailbox => ({
   path,
@@ -8,6 +9,10 @@ const box = (path: string, specialUse?: string, delimiter = '/'): Mailbox => ({
   ...(specialUse === undefined ? {} : { specialUse }),
 });
 const slash = { prefix: '', delimiter: '/' };
+
+function cyrillic(length: number): string {
+  return 'Письма'.repeat(30).slice(0, length);
+}
 
 function placesOf(source: Mailbox[], destination: Mailbox[] = [box('INBOX', '\\Inbox')], namespace = slash) {
   return Object.fromEntries(
@@ -23,8 +28,29 @@ test('a name with quotes, a backslash or an emoji stays as it is, and has a plai
     destination: name,
     create: true,
     plainer: 'Aunt _Rosie_ _ ___ _ Co.',
+    shorter: 'Aunt _Rosie_ _ ___ _ Co.',
     numbered: 'Aunt _Rosie_ _ ___ _ Co. (2)',
   });
+});
+
+test('a name that takes more than servers allow has a shorter one, below the same names as long as there is room', () => {
+  const source = [
+    box(`Work/${cyrillic(45)}/${cyrillic(50)} 1`),
+    box(`Work/${cyrillic(45)}/${cyrillic(50)} 2`),
+    box(`${cyrillic(80)}/${cyrillic(80)}/2004`),
+    box(`${'a'.repeat(80)}/${'b'.repeat(80)}`),
+  ];
+  const { mailboxes } = mapMailboxes(source, [], { prefix: 'INBOX/', delimiter: '/' });
+  expect(mailboxes.map(({ plainer, shorter }) => (shorter === plainer ? 'as it is' : shorter)).toSorted()).toEqual([
+    `INBOX/Work/${cyrillic(45)}/${cyrillic(24)}`,
+    `INBOX/Work/${cyrillic(45)}/${cyrillic(24)} (2)`,
+    `INBOX/${cyrillic(22)}/${cyrillic(22)}/2004`,
+    'as it is',
+  ]);
+  for (const { destination, shorter } of mailboxes) {
+    expect(destination.length).toBeGreaterThan(90);
+    expect(mailboxName(shorter).length).toBeLessThan(225);
+  }
 });
 
 test('what Cyrus takes in no name is not in the plainer one', () => {

@@ -31,6 +31,7 @@ function making(answer: (path: string) => Promise<boolean>) {
     destination: path,
     create: path !== 'a',
     plainer: `plain ${path}`,
+    shorter: path === 'd' ? 'short' : `plain ${path}`,
     numbered: `${path} (2)`,
   }));
   return { ...openMaking(mapped, run), run, writer, asked, made, stop, lease };
@@ -62,15 +63,17 @@ test('a name that the server reserves is avoided', async () => {
   expect(asked).toEqual(['b', 'plain b', 'b (2)', 'c', 'plain c']);
 });
 
-test('a refused name is asked for in its plainer form; refused as well, its folder alone is left', async () => {
-  const { makeAll, pathFor, writer, made } = making(async (path) => {
-    if (path === 'b' || path.endsWith('d')) throw new MailError('refused', 'Not that name.');
+test('a refused name is asked for in its plainer and its shorter form; refused as well, its folder alone is left', async () => {
+  const { makeAll, pathFor, writer, asked, made } = making(async (path) => {
+    if (path === 'b' || /[cd]$/.test(path)) throw new MailError('refused', 'Not that name.');
     return true;
   });
   await makeAll(writer);
-  expect(made.toSorted()).toEqual(['c', 'plain b']);
+  expect(made.toSorted()).toEqual(['plain b', 'short']);
   expect(await pathFor('b', writer)).toBe('plain b');
-  await expect(pathFor('d', writer)).rejects.toThrow(FolderLeft);
+  await expect(pathFor('c', writer)).rejects.toThrow(FolderLeft);
+  expect(await pathFor('d', writer)).toBe('short');
+  expect(asked.filter((path) => path.endsWith('c'))).toEqual(['c', 'plain c']);
 });
 
 test.each(['busy', 'full'] as const)(

@@ -316,6 +316,27 @@ test(
   },
 );
 
+test(
+  'a folder whose name is longer than the new mailbox takes is made with a shorter one',
+  { ...needs('dovecot'), timeout: 60_000 },
+  async () => {
+    await using source = await startDovecot();
+    // Its whole name is that of one file.
+    await using destination = await startDovecot({ maildir: true });
+    const long = ['Customers', 'Projects', 'Letters', 'Answers'].map((name) => name.padEnd(70, ' of 2004')).join('/');
+    {
+      await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+      await mail.create(long);
+      await mail.append(long, [letter(0, 300), letter(1, 300)]);
+    }
+    const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url };
+    await using world = await openWorld(FRESH, environment);
+    const { id } = await world.transfers.start(order());
+    const { status, done, total, skipped } = await mailUntil(world.transfers, id);
+    expect({ status, done, total, skipped }).toEqual({ status: 'completed', done: 2, total: 2, skipped: [] });
+  },
+);
+
 /** Passes everything on to another port. */
 async function bridge(port: number, to: number): Promise<AsyncDisposable> {
   const server = createTcpServer((socket) => {

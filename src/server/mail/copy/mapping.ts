@@ -1,15 +1,18 @@
 import { isInbox, ownPath, personalPrefix, type Mailbox } from '../imap/mailbox.ts';
 import type { Namespace } from '../imap/streams.ts';
+import { mailboxName } from '../imap/wire/mailbox-name.ts';
 
 /**
  * Where one source mailbox goes. `create` when the destination doesn't have it yet; then `plainer` is the name for a
- * server that refuses to create it as it is, and `numbered` for one that keeps that name to itself.
+ * server that refuses to create it as it is, `shorter` for one that refuses that as well, and `numbered` for one that
+ * keeps that name to itself.
  */
 export type MappedMailbox = {
   readonly source: Mailbox;
   readonly destination: string;
   readonly create: boolean;
   readonly plainer: string;
+  readonly shorter: string;
   readonly numbered: string;
 };
 
@@ -21,6 +24,10 @@ const ROLES = new Set(['\\Sent', '\\Drafts', '\\Junk', '\\Trash', '\\Archive']);
 const VIEWS = new Set(['\\All', '\\Flagged', '\\Important']);
 /** Dovecot and Cyrus take 255 octets of modified UTF-7 for a whole name; this many characters a part keeps names within reason. */
 const PART_LENGTH = 80;
+/** Of a whole name, in octets of modified UTF-7: with a number behind it Gmail takes it as well, which takes 225. */
+const SHORT_LENGTH = 200;
+/** What is left for the last part has to tell it from others, in the same octets. */
+const LAST_PART_LENGTH = 40;
 const GMAIL_CONTAINERS = new Set(['[gmail]', '[google mail]']);
 
 /**
@@ -68,14 +75,17 @@ export function mapMailboxes(
     mailboxes: rest.map((mailbox) => {
       const path = decided.get(mailbox.path) ?? mailbox.path;
       const create = path !== 'INBOX' && !existing.has(path);
-      if (!create) return { source: mailbox, destination: path, create, plainer: path, numbered: path };
+      if (!create) return { source: mailbox, destination: path, create, plainer: path, shorter: path, numbered: path };
       const names = belowNoInbox(namesOf(mailbox, ODD));
       const isPlain = names.join('\n') === namesOf(mailbox, NEVER).join('\n');
       const plainer = isPlain ? path : freePath(names, namespace, destination, taken);
       taken.add(fold(plainer));
+      const short = shortened(names);
+      const shorter = short === names ? plainer : freePath(short, namespace, destination, taken);
+      taken.add(fold(shorter));
       const numbered = freePath(names, namespace, destination, taken, 2);
       taken.add(fold(numbered));
-      return { source: mailbox, destination: path, create, plainer, numbered };
+      return { source: mailbox, destination: path, create, plainer, shorter, numbered };
     }),
     left: views,
   };
@@ -127,6 +137,27 @@ function validPart(part: string, delimiter: string, unwanted: RegExp): string {
   return plain === '' || plain === '.' || plain === '..' || plain.startsWith('~')
     ? `_${plain.replace(/^~/, '')}`
     : plain;
+}
+
+/** Below the same names, if these leave room; the same names where all are short enough. */
+function shortened(names: readonly string[]): readonly string[] {
+  if (octetsOf(names) <= SHORT_LENGTH) return names;
+  const above = names.slice(0, -1);
+  const room = SHORT_LENGTH - octetsOf([...above, '']);
+  if (room >= LAST_PART_LENGTH) return [...above, cut(names.at(-1) ?? '', room)];
+  const share = Math.floor(SHORT_LENGTH / names.length) - 1;
+  return names.map((name) => cut(name, share));
+}
+
+function octetsOf(names: readonly string[]): number {
+  return mailboxName(names.join('/')).length;
+}
+
+/** As much of the beginning as takes no more octets; at least one character. */
+function cut(name: string, octets: number): string {
+  const characters = Array.from(name);
+  while (characters.length > 1 && octetsOf([characters.join('')]) > octets) characters.pop();
+  return characters.join('').trim();
 }
 
 /** Some servers have nothing below the inbox (RFC 9051 §7.3.1, \Noinferiors). */
