@@ -131,10 +131,13 @@ test.each(sampleOf([FRESH, EMBEDDED], 2))(
     await database.query('update pgboss.queue set monitor_claim_on = pgboss.job_now()');
     await putClock('now()');
     await queue.send('after', { afterSeconds: 7200 });
+    // Of a worker that was stopped while the clock was ahead.
+    await queue.send('stopped', { afterSeconds: 86_400 });
+    await database.query("update pgboss.job set state = 'retry' where singleton_key = 'stopped'");
     const taken: string[] = [];
     await using _working = await queue.workOnTransfers(1, async (id) => void taken.push(id));
     await queue.mendTimes();
-    await expect.poll(() => taken).toEqual(['ordered']);
+    await expect.poll(() => taken.toSorted()).toEqual(['ordered', 'stopped']);
     const waiting = `select singleton_key as id, round(extract(epoch from start_after - now()) / 3600)::integer as hours
       from pgboss.job where state = 'created' order by start_after`;
     expect(await database.query(waiting)).toEqual([

@@ -63,6 +63,9 @@ const AHEAD = "now() + interval '1 minute'";
 const FROM_AHEAD = [
   `update pgboss.job set start_after = now() + (start_after - created_on), created_on = now()
    where state in ('created', 'retry') and created_on > ${AHEAD} returning 1`,
+  // What a worker gave back when it was stopped: it may have been queued long before, and is tried again within so long.
+  `update pgboss.job set start_after = now()
+   where state = 'retry' and start_after > ${AHEAD} + make_interval(secs => greatest(retry_delay, retry_delay_max)) returning 1`,
   `update pgboss.job set heartbeat_on = now() where state = 'active' and heartbeat_on > ${AHEAD} returning 1`,
   `update pgboss.queue set maintain_on = least(maintain_on, now()), monitor_on = least(monitor_on, now()),
      monitor_claim_on = least(monitor_claim_on, now())
