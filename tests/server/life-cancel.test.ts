@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DatabaseUnavailable } from '../../src/server/store/database-faults.ts';
 import { stopTransfer } from '../../src/server/transfers/stopping.ts';
 import {
   call,
@@ -92,6 +93,34 @@ describe('a stop', { timeout: 60_000 }, () => {
     await database.query('update transfers set leased_until = null');
     await using _worker = await world.work();
     await whenEnded(world, ordered);
+    await erased(world, ordered.id);
+    const told = "select data->>'kind' as kind from pgboss.job where name = 'notifications' order by created_on";
+    expect(await database.query(told)).toEqual([{ kind: 'started' }, { kind: 'finished' }]);
+  });
+
+  test('that a worker hears of while the answer to its last commit is lost ends the transfer as what it is', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: many(3) } });
+    const { database } = world.web.services;
+    const ordered = await world.order({ parameters: { notification_email: 'new@home.example' } });
+    const leasedUntil = async () =>
+      (await database.query('select leased_until::text as until from transfers'))[0]?.['until'];
+    const confirmed = async () => {
+      const before = await leasedUntil();
+      await expect.poll(leasedUntil, { timeout: 15_000 }).not.toBe(before);
+    };
+    let isLost = false;
+    const query: typeof database.query = async (text, parameters) => {
+      const rows = await database.query<never>(text, parameters);
+      if (isLost || !text.startsWith('update operations set status = $4')) return rows;
+      isLost = true;
+      await database.query('update transfers set stop_asked = now()');
+      await confirmed();
+      await confirmed();
+      throw new DatabaseUnavailable(new Error('Connection terminated unexpectedly'));
+    };
+    await using _worker = await world.work({ database: { ...database, query } });
+    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 3 });
+    expect(isLost).toBe(true);
     await erased(world, ordered.id);
     const told = "select data->>'kind' as kind from pgboss.job where name = 'notifications' order by created_on";
     expect(await database.query(told)).toEqual([{ kind: 'started' }, { kind: 'finished' }]);

@@ -71,12 +71,13 @@ export async function stopDailyRun(
  * Ends a transfer that its owner stopped. Operations that have ended stay as they are. Does nothing if all of them have,
  * or if the given lease is no longer valid; without a lease, the transfer is taken from its worker. That worker's lease
  * stands until it expires: until then, what was in flight may still arrive.
+ * @returns whether it ended
  */
 export async function endStopped(
   { database, safe, queue, tokens }: Stopping,
   id: string,
   lease: Lease | null,
-): Promise<void> {
+): Promise<boolean> {
   const destination = await credentialsIfAny(database, safe, id, 'destination');
   const isEnded = await database.transaction(async (sql) => {
     const [run] = await sql.query<{ by_itself: boolean }>(
@@ -105,7 +106,8 @@ export async function endStopped(
     if (!run.by_itself) await queue.announce(id, 'stopped', { sql });
     return true;
   });
-  if (!isEnded) return;
+  if (!isEnded) return false;
   await destroyCredentials(safe, id);
   if (destination?.kind === 'token') await tokens.forget(destination.tokenId);
+  return true;
 }

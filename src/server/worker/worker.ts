@@ -210,8 +210,13 @@ async function awaitOwner(
 /** At its owner's request, once what was under way has been settled. */
 async function endAsked(lease: HeldLease, services: RunnerServices & { readonly queue: JobQueue }): Promise<void> {
   const { transferId } = lease;
-  await endStopped(services, transferId, lease);
+  const isStopped = await endStopped(services, transferId, lease);
   await removeUnfinishedExport(services, transferId);
+  if (!isStopped) {
+    // All was done, or somebody else has ended it: this job may be the last one.
+    await services.queue.sendUnlessWaiting(transferId, LOOK_AGAIN_SECONDS);
+    return;
+  }
   services.log.info({ transferId }, 'a transfer was stopped by its owner');
 }
 
