@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
-import { putToRest } from '../../src/server/transfers/attention.ts';
-import { beginRun, endOperation, noteProgress, noteWaiting } from '../../src/server/transfers/operations.ts';
+import { putToRest, restingOperations } from '../../src/server/transfers/attention.ts';
+import {
+  beginRun,
+  endOperation,
+  noteProgress,
+  noteWaiting,
+  waitingOperations,
+} from '../../src/server/transfers/operations.ts';
 import { newsOf, statusOf } from '../../src/server/transfers/status.ts';
 import { takeTransfer } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
@@ -125,8 +131,14 @@ test('a wait, a rest, what is kept, the folders and what was taken back are repo
   const mail = async () => (await statusOf(database, sources, ID))?.emailmigration;
   await noteProgress(database, LEASE, 'emailmigration', { done: 5, total: 9, bytes: 50, kept: 2 });
   for (const reason of ['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const) {
-    await noteWaiting(database, LEASE, 'emailmigration', { reason, until: now }, now);
-    expect((await mail())?.waiting).toEqual({ reason, until: '9998-03-01T12:00:00.000Z' });
+    await noteWaiting(database, LEASE, 'emailmigration', { reason, until: now + 3_600_000 }, now);
+    const [noted] = await database.query<{ until: Date; seconds: number }>(
+      `select waiting_until as until, extract(epoch from waiting_until - now())::float8 as seconds from operations
+       where operation = 'emailmigration'`,
+    );
+    expect(noted?.seconds).toBeGreaterThan(3500);
+    expect(noted?.seconds).toBeLessThanOrEqual(3600);
+    expect((await mail())?.waiting).toEqual({ reason, until: noted?.until.toISOString() });
   }
   await noteWaiting(database, LEASE, 'emailmigration', { reason: 'queue' }, now);
   expect(await mail()).toMatchObject({ waiting: { reason: 'queue' }, kept: 2, folders, taken_back: 3 });
@@ -153,6 +165,7 @@ test('the end of a wait or a rest is omitted once that time has passed', async (
   const mail = async () => (await statusOf(database, NOTHING_ELSE, ID))?.emailmigration;
   const past = Date.parse('2020-03-01T12:00:00Z');
   await noteWaiting(database, LEASE, 'emailmigration', { reason: 'provider_limit', until: past }, past);
+  await database.query("update operations set waiting_until = now() - interval '1 second'");
   expect((await mail())?.waiting).toEqual({ reason: 'provider_limit' });
   expect((await newsOf(database, NOTHING_ELSE, ID))?.waiting).toEqual({
     operation: 'emailmigration',
@@ -167,7 +180,36 @@ test('the end of a wait or a rest is omitted once that time has passed', async (
     { resumed: 0 },
     past,
   );
+  await database.query("update operations set attention_since = now() - interval '15 days'");
   expect((await mail())?.attention).toEqual({ side: 'destination', reason: 'full' });
+});
+
+test.each([
+  ['ahead', 20],
+  ['behind', -20],
+])('a wait is as long as it was asked for, though the clock of the worker that noted it is %s', async (_, hours) => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, { ...TRANSFER, operations: ['emailmigration', 'contactsmigration'] }, 'key');
+  const now = Date.now() + hours * 3_600_000;
+  const until = now + 7_200_000;
+  expect(await noteWaiting(database, LEASE, 'contactsmigration', { reason: 'busy', until }, now)).toBeNull();
+  const waiting = await waitingOperations(database, ID);
+  expect([...waiting.keys()]).toEqual(['contactsmigration']);
+  expect(waiting.get('contactsmigration')).toBeGreaterThan(7100);
+  expect(waiting.get('contactsmigration')).toBeLessThanOrEqual(7200);
+  await database.query("update operations set waiting_since = waiting_since - interval '5 hours'");
+  expect(await noteWaiting(database, LEASE, 'contactsmigration', { reason: 'busy', until }, now)).not.toBeNull();
+});
+
+test('an owner has two weeks, though the clock of the worker that came to a stop was behind', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, TRANSFER, 'key');
+  const rest = { status: 'review', side: 'destination', reason: 'full', failure: 'It stopped.' } as const;
+  const queue = { announce: async () => {} };
+  const monthAgo = Date.now() - 30 * 24 * 3_600_000;
+  await putToRest({ database, queue }, LEASE, 'emailmigration', rest, { resumed: 0 }, monthAgo);
+  const [resting] = await restingOperations(database, ID);
+  expect(Math.abs((resting?.since.getTime() ?? 0) - Date.now())).toBeLessThan(3_600_000);
 });
 
 test('an export that has ended without files reports nothing as copied', async () => {

@@ -58,7 +58,7 @@ export async function restingOperations(sql: Sql, transferId: string): Promise<R
  * operations rest for the same reason. Not if the owner has put something right since the run began: it may be what was
  * refused, so the operation is to be tried again.
  * @param run how often its owner had put the transfer right when the run began
- * @param now milliseconds since the epoch
+ * @param now milliseconds since the epoch; the later of this and the database's time counts, as nobody is to have less time
  * @returns whether it rests
  * @throws {LeaseLost}
  */
@@ -78,7 +78,8 @@ export function putToRest(
     if (held === undefined) throw new LeaseLost(transferId);
     if (held.resumed !== run.resumed) return false;
     await sql.query(
-      `update operations set status = $3, failure = $4, attention_side = $5, attention_reason = $6, attention_since = $7,
+      `update operations set status = $3, failure = $4, attention_side = $5, attention_reason = $6,
+         attention_since = greatest(now(), $7::timestamptz),
          waiting_reason = null, waiting_until = null, waiting_since = null, idle_runs = 0, left_seconds = null
        where transfer_id = $1 and operation = $2 and finished is null`,
       [transferId, operation, status, failure, side, reason, new Date(now)],

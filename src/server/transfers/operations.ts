@@ -42,26 +42,26 @@ export async function openOperations(sql: Sql, id: string): Promise<Operation[]>
 }
 
 /** What is due within this time of one another is done in the same run. */
-const TOGETHER_MS = 1000;
-/** Nothing is asked to wait for longer: a later time was written by a clock that was ahead. */
-const LONGEST_WAIT_MS = 25 * 3_600_000;
+const TOGETHER_SECONDS = 1;
+/** Nothing is asked to wait for longer: a later time was written while the database's clock was ahead. */
+const LONGEST_WAIT_SECONDS = 25 * 3600;
 
 /**
  * The operations that wait for longer than another one of the transfer, which it is run for now, and for how many seconds
- * more: each run would count against them, and their servers may have asked for the wait.
- * @param now milliseconds since the epoch
+ * more: each run would count against them, and their servers may have asked for the wait. By the database's clock, as it
+ * was noted: that of another worker may have been wrong.
  */
-export async function waitingOperations(sql: Sql, id: string, now: number): Promise<Map<Operation, number>> {
-  const rows = await sql.query<{ operation: Operation; until: number }>(
-    `select operation, coalesce(extract(epoch from waiting_until)::float8 * 1000, 0) as until
+export async function waitingOperations(sql: Sql, id: string): Promise<Map<Operation, number>> {
+  const rows = await sql.query<{ operation: Operation; seconds: number }>(
+    `select operation, coalesce(extract(epoch from waiting_until - now())::float8, 0) as seconds
      from operations where transfer_id = $1 and finished is null and attention_since is null`,
     [id],
   );
-  const due = Math.max(now, Math.min(...rows.map(({ until }) => until))) + TOGETHER_MS;
+  const due = Math.max(0, Math.min(...rows.map(({ seconds }) => seconds))) + TOGETHER_SECONDS;
   return new Map(
     rows
-      .filter(({ until }) => until > due && until <= now + LONGEST_WAIT_MS)
-      .map(({ operation, until }) => [operation, (until - now) / 1000]),
+      .filter(({ seconds }) => seconds > due && seconds <= LONGEST_WAIT_SECONDS)
+      .map(({ operation, seconds }) => [operation, seconds]),
   );
 }
 
@@ -139,13 +139,13 @@ export type Waiting = {
 const LONGEST_PAUSE_AFTER_RUNS = 12;
 
 /** An owner is notified of a wait that lasts, or will last, this long. */
-const LONG_WAIT_MS = 6 * 3_600_000;
+const LONG_WAIT = '6 hours';
 
 /**
  * Records that the operation is paused, and will continue by itself. Waiting for a provider's limit, or to retry what
  * was refused, doesn't count as an idle run; waiting for a busy server, or for the operator to make room, only counts
- * so often.
- * @param now milliseconds since the epoch
+ * so often. The times are noted by the database's clock, which all workers share.
+ * @param now milliseconds since the epoch, by the clock that has told until when
  * @returns since when it has been waiting, if that is long; otherwise `null`
  * @throws {LeaseLost}
  */
@@ -156,26 +156,25 @@ export async function noteWaiting(
   { reason, until, refused, counted }: Waiting,
   now: number,
 ): Promise<number | null> {
-  const [row] = await sql.query<{ since: Date }>(
-    `update operations set left_seconds = null, waiting_reason = $4, waiting_until = to_timestamp($5::float8),
-       waiting_since = coalesce(waiting_since, $6),
-       refusal_waits = refusal_waits + $7::integer,
-       idle_runs = case when $4 = 'provider_limit' or $7 > 0 then 0 when $4 in ('busy', 'disk') and not $8::boolean then least(idle_runs, ${LONGEST_PAUSE_AFTER_RUNS}) else idle_runs end
-     where transfer_id = $1 and operation = $3 and finished is null and ${HELD} returning waiting_since as since`,
+  const [row] = await sql.query<{ since: Date; is_long: boolean }>(
+    `update operations set left_seconds = null, waiting_reason = $4,
+       waiting_until = now() + make_interval(secs => $5::float8), waiting_since = coalesce(waiting_since, now()),
+       refusal_waits = refusal_waits + $6::integer,
+       idle_runs = case when $4 = 'provider_limit' or $6 > 0 then 0 when $4 in ('busy', 'disk') and not $7::boolean then least(idle_runs, ${LONGEST_PAUSE_AFTER_RUNS}) else idle_runs end
+     where transfer_id = $1 and operation = $3 and finished is null and ${HELD}
+     returning waiting_since as since, greatest(now(), waiting_until) - waiting_since >= interval '${LONG_WAIT}' as is_long`,
     [
       transferId,
       epoch,
       operation,
       reason,
-      until === undefined ? null : until / 1000,
-      new Date(now),
+      until === undefined ? null : (until - now) / 1000,
       refused === true ? 1 : 0,
       counted === true,
     ],
   );
   if (row === undefined) throw new LeaseLost(transferId);
-  const since = row.since.getTime();
-  return Math.max(now, until ?? now) - since >= LONG_WAIT_MS ? since : null;
+  return row.is_long ? row.since.getTime() : null;
 }
 
 /**

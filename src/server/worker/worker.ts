@@ -119,7 +119,7 @@ async function runTransfer(
   }
   const credentials = await credentialsOf(id, services);
   const resting = await restingNow(transfer, lease, open, services);
-  const waiting = await waitingOperations(database, id, clock.now());
+  const waiting = await waitingOperations(database, id);
   const deaths = await countDeaths(database, id);
   await using _watched = memory.during(id);
   let rest: Rest = null;
