@@ -596,7 +596,7 @@ async function stopAsItIsActivated(answersThen: boolean) {
     lease: { mayWrite: () => true },
     source: { kind: 'password', password: DOVECOT_PASSWORD },
     signal: stop.signal,
-    idleRuns: 1,
+    idleRuns: () => 1,
     isOpen: () => true,
   };
   const settings = readSettings({

@@ -279,6 +279,45 @@ describe('the contacts of an export', { timeout: 60_000 }, () => {
   });
 
   test(
+    'whose address book hands some out at the last of its tries, and breaks off, are tried again',
+    needs('radicale'),
+    async () => {
+      await using radicale = await startRadicale([ANN], () => PASSWORD);
+      const friends = await radicale.makeBook(ANN, 'friends');
+      await radicale.put(
+        friends,
+        ANN,
+        'bo.vcf',
+        'BEGIN:VCARD\r\nVERSION:3.0\r\nUID:bo\r\nFN:Bo\r\nN:;Bo;;;\r\nEND:VCARD\r\n',
+      );
+      const book = { isWell: false, reports: 0 };
+      await using line = await startHttpListener((asked, answer) => {
+        // Cards are asked for twice, and then looked for again.
+        if (book.isWell || book.reports < 2) {
+          if (asked.method === 'REPORT') book.reports += 1;
+          return handOn(Number(new URL(radicale.url).port), asked, answer);
+        }
+        asked.resume().on('end', () => answer.writeHead(502, { 'retry-after': '0' }).end());
+      });
+      const world = await openWorldOfTest({
+        mail: { INBOX: some(0, 2) },
+        environment: { LEGACY_CARDDAV_URL: `http://127.0.0.1:${line.port}/{email}/` },
+      });
+      const { database, queue } = world.web;
+      const ordered = await orderExport(world);
+      await database.query("update operations set idle_runs = 27 where operation = 'contactsmigration'");
+      await using _worker = await world.work();
+      const contacts = async () => (await statusOf(world, ordered)).contactsmigration;
+      await expect.poll(contacts, { timeout: 20_000 }).toMatchObject({ done: 1, waiting: { reason: 'busy' } });
+      book.isWell = true;
+      await database.query('update operations set waiting_until = null');
+      await queue.send(ordered.id);
+      await whenEnded(world, ordered);
+      expect(await contacts()).toMatchObject({ status: 'completed', done: 1 });
+    },
+  );
+
+  test(
     'whose address book can not be reached in the end speak of the one that they are in',
     { tags: 'proof' },
     async () => {

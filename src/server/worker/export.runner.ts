@@ -51,7 +51,7 @@ export const runContactsStaging: Runner = async (run, services) => {
         return interrupted(SENTENCES.contactsUnreadable);
       case 'unavailable':
         // The mail in the same archive does not wait for days, but for a quota that comes back tomorrow.
-        if (run.idleRuns >= IDLE_RUNS && error.status !== 429) return interrupted(SENTENCES.contactsUnreachable);
+        if (run.idleRuns() >= IDLE_RUNS && error.status !== 429) return interrupted(SENTENCES.contactsUnreachable);
         throw error;
     }
   }

@@ -47,7 +47,7 @@ export async function awaitDeliveries(run: Run, services: RunnerServices): Promi
 
 async function setUp(run: Run, services: RunnerServices): Promise<OperationEnd> {
   // An earlier run did not learn whether it is on.
-  let mayBeOn = run.idleRuns > 1;
+  let mayBeOn = run.idleRuns() > 1;
   const onChange = () => {
     mayBeOn = true;
   };

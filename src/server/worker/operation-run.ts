@@ -97,10 +97,11 @@ async function beginOperation(
 ): Promise<OperationRun> {
   const { database, log } = services;
   const { transferId } = lease;
-  const { idleRuns, refusalWaits, done, bytes } = await beginRun(database, lease, operation);
+  const { idleRuns: begunIdle, refusalWaits, done, bytes } = await beginRun(database, lease, operation);
   // What a daily signs in with has worked before.
   let hasMoved = done > 0 || transfer.byItself === true;
   let movedNow = false;
+  const idleRuns = () => (movedNow ? 1 : begunIdle);
   const progress = followProgress(database, log, lease, operation);
   let hasDoneAStep = false;
   let hasFailed = false;
@@ -161,7 +162,7 @@ async function beginOperation(
       } catch (error) {
         hasFailed = true;
         const stopped = signal.aborted ? new Stopped('The worker stops.') : error;
-        const verdict = verdictOn(stopped, movedNow ? 1 : idleRuns, hasMoved, services.clock.now());
+        const verdict = verdictOn(stopped, idleRuns(), hasMoved, services.clock.now());
         switch (verdict.kind) {
           case 'pass on':
             throw stopped;

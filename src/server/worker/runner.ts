@@ -57,8 +57,8 @@ export type Run = {
   readonly signal: AbortSignal;
   /** With the octets, if they are known, the remaining time is estimated. */
   readonly onProgress: (counts: Omit<Counts, 'left'> & Partial<Work>) => void;
-  /** Runs in a row that have moved nothing, this one included. */
-  readonly idleRuns: number;
+  /** Runs in a row that have moved nothing; this one is always counted, and is the first one once it has moved something. */
+  readonly idleRuns: () => number;
   /** How often the operation has waited for what was refused. */
   readonly refusalWaits: number;
   /** Whether an operation of the transfer is still open. */
