@@ -9,11 +9,12 @@ import { verdictOn } from '../../src/server/worker/verdict.ts';
 /** How long an operation is tried of which each run ends so, in seconds. */
 function triedFor(error: unknown): number {
   let seconds = 0;
-  for (let run = 1; run <= 1000; run += 1) {
+  for (let run = 1; run <= 1000;) {
     const verdict = verdictOn(error, run, false, 0);
     if (verdict.kind === 'end') return seconds;
     if (verdict.kind !== 'later') throw new Error(`The verdict is "${verdict.kind}".`);
     seconds += verdict.seconds;
+    run += verdict.waiting?.counts ?? 1;
   }
   return Infinity;
 }
@@ -43,14 +44,33 @@ test.each([429, 403])('a quota of contacts that is used up (%i) is waited for un
 });
 
 test.each([
-  ['that asks for a pause', { pause: 7_200_000 }, { reason: 'busy', until: 7_200_000 }],
-  ['that is busy', { status: 503 }, { reason: 'busy', until: 300_000 }],
-  ['that does not answer', {}, { reason: 'unreachable', until: 300_000 }],
+  [429, 1],
+  [429, 24],
+  [503, 1],
+  [503, 24],
+  [undefined, 24],
+])(
+  'an address book that asks for long pauses (%s, %i h) is waited for some three days, and not for months',
+  (status, hours) => {
+    const pause = hours * HOUR * 1000;
+    const error = new ContactStoreError('unavailable', 'Later.', {
+      pause,
+      ...(status === undefined ? {} : { status }),
+    });
+    expect(triedFor(error)).toBeGreaterThan(72 * HOUR);
+    expect(triedFor(error)).toBeLessThanOrEqual(96 * HOUR);
+  },
+);
+
+test.each([
+  ['that asks for a pause', { pause: 7_200_000 }, { reason: 'busy', until: 7_200_000, counts: 4 }],
+  ['that is busy', { status: 503 }, { reason: 'busy', until: 300_000, counts: 1 }],
+  ['that does not answer', {}, { reason: 'unreachable', until: 300_000, counts: 1 }],
 ] as const)(
   'an address book %s is reported as that, and until when, and each run counts',
   (_, particulars, waiting) => {
     const error = new ContactStoreError('unavailable', 'Not now.', particulars);
-    expect(verdictOn(error, 20, false, 0)).toMatchObject({ kind: 'later', waiting: { ...waiting, counted: true } });
+    expect(verdictOn(error, 20, false, 0)).toMatchObject({ kind: 'later', waiting });
   },
 );
 

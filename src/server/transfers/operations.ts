@@ -122,14 +122,14 @@ export async function noteProgress(
 
 /**
  * Why an operation is paused, and until when (milliseconds since the epoch), if that is known. `refused`: it waits to
- * retry what a server has refused, which it does only so many times. `counted`: the run counts as idle even if the
- * other side is busy.
+ * retry what a server has refused, which it does only so many times. `counts`: the run counts as that many idle ones
+ * even if the other side is busy.
  */
 export type Waiting = {
   readonly reason: WaitingReason;
   readonly until?: number;
   readonly refused?: true;
-  readonly counted?: true;
+  readonly counts?: number;
 };
 
 /**
@@ -153,14 +153,14 @@ export async function noteWaiting(
   sql: Sql,
   { transferId, epoch }: Lease,
   operation: Operation,
-  { reason, until, refused, counted }: Waiting,
+  { reason, until, refused, counts }: Waiting,
   now: number,
 ): Promise<number | null> {
   const [row] = await sql.query<{ since: Date; is_long: boolean }>(
     `update operations set left_seconds = null, waiting_reason = $4,
        waiting_until = now() + make_interval(secs => $5::float8), waiting_since = coalesce(waiting_since, now()),
        refusal_waits = refusal_waits + $6::integer,
-       idle_runs = case when $4 = 'provider_limit' or $6 > 0 then 0 when $4 in ('busy', 'disk') and not $7::boolean then least(idle_runs, ${LONGEST_PAUSE_AFTER_RUNS}) else idle_runs end
+       idle_runs = case when $4 = 'provider_limit' or $6 > 0 then 0 when $4 in ('busy', 'disk') and $7::integer is null then least(idle_runs, ${LONGEST_PAUSE_AFTER_RUNS}) else idle_runs + coalesce($7, 1) - 1 end
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD}
      returning waiting_since as since, greatest(now(), waiting_until) - waiting_since >= interval '${LONG_WAIT}' as is_long`,
     [
@@ -170,7 +170,7 @@ export async function noteWaiting(
       reason,
       until === undefined ? null : (until - now) / 1000,
       refused === true ? 1 : 0,
-      counted === true,
+      counts ?? null,
     ],
   );
   if (row === undefined) throw new LeaseLost(transferId);

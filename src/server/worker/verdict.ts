@@ -104,8 +104,10 @@ function patienceWith(error: unknown, idleRuns: number): { readonly runs: number
 function isAway(error: unknown): boolean {
   if (error instanceof TokenUnavailable) return true;
   // A quota of contacts that is used up (403, 429) comes back tomorrow; a proxy answers for a server that is gone.
-  if (error instanceof ContactStoreError)
+  if (error instanceof ContactStoreError) {
+    if (error.pause !== undefined && runsWithin(error.pause) > 1) return true;
     return error.status === undefined ? error.pause === undefined : [403, 429, 502, 504].includes(error.status);
+  }
   return error instanceof MailError && (error.fault === 'unreachable' || error.fault === 'certificate');
 }
 
@@ -114,6 +116,11 @@ function secondsBeforeNext(error: unknown, pause: number): number {
   const asked = error instanceof MailError || error instanceof ContactStoreError ? error.pause : undefined;
   if (asked === undefined) return pause;
   return Math.max(isBusy(error) ? 1 : pause, asked / 1000);
+}
+
+/** How many runs a pause that was asked for, in milliseconds, stands for: a day of it must not count like a minute. */
+function runsWithin(pause: number): number {
+  return Math.max(1, Math.floor(pause / 1000 / LONGEST_AWAY_PAUSE_SECONDS));
 }
 
 function isBusy(error: unknown): boolean {
@@ -129,12 +136,12 @@ function waitingFor(error: unknown, until: number): Waiting | null {
       until,
       ...(error instanceof RefusedForNow ? { refused: true } : {}),
       // It may be said for good.
-      ...(isNotConnected(error) ? { counted: true } : {}),
+      ...(isNotConnected(error) ? { counts: 1 } : {}),
     };
   }
   if (error instanceof ContactStoreError) {
     const hasAnswered = (error.status ?? error.pause) !== undefined;
-    return { reason: hasAnswered ? 'busy' : 'unreachable', until, counted: true };
+    return { reason: hasAnswered ? 'busy' : 'unreachable', until, counts: runsWithin(error.pause ?? 0) };
   }
   return error instanceof TokenUnavailable ? { reason: 'unreachable', until } : null;
 }
