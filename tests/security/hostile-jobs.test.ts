@@ -236,6 +236,20 @@ describe('a transfer that kills its worker', () => {
     expect(await countDeaths(database, id), 'outlived by its worker').toBe(1);
   });
 
+  test('is not the one that was under way when memory was short for a while, and that was killed from outside later', async () => {
+    await using opened = await ordered();
+    const { database, id } = opened;
+    let used = 0.9;
+    using memory = watchMemory({ database, log: openLog('silent'), memoryUsed: () => used, calmAfterMs: 500 });
+    await using _run = memory.during(id);
+    const short = () => database.query('select short_of_memory as short from transfers');
+    await expect.poll(short).toEqual([{ short: true }]);
+    used = 0.5;
+    await expect.poll(short, { timeout: 5000 }).toEqual([{ short: false }]);
+    used = 0.9;
+    await expect.poll(short).toEqual([{ short: true }]);
+  });
+
   test('is watched on by a process that can open no more files, in one of which the system says its size', () => {
     vi.useFakeTimers();
     const size = vi.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {

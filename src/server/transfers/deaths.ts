@@ -21,7 +21,7 @@ export async function noteShortage(sql: Sql, transferIds: readonly string[]): Pr
   ]);
 }
 
-/** Withdraws that record: the worker has survived its run of this transfer. */
-export async function noteSurvival(sql: Sql, transferId: string): Promise<void> {
-  await sql.query('update transfers set short_of_memory = false where id = $1', [transferId]);
+/** Withdraws that record: the worker has survived its run of these transfers, or the shortage. */
+export async function noteSurvival(sql: Sql, transferIds: readonly string[]): Promise<void> {
+  await sql.query('update transfers set short_of_memory = false where id = any($1)', [[...transferIds]]);
 }

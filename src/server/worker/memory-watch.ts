@@ -8,6 +8,8 @@ export const DEATHS_AT_MOST = 2;
 const LOOK_EVERY_MS = 250;
 /** From this share of the allowed memory on, a death is attributed to lack of memory. */
 const SHORT_FROM = 0.75;
+/** And until memory has not been short for so long: between two collections of garbage it may look so. */
+const CALM_AFTER_MS = 10_000;
 
 export type MemoryWatch = Disposable & {
   /** Watches while a transfer is worked on, until the returned value is disposed of. */
@@ -19,21 +21,52 @@ type Services = {
   readonly log: Log;
   /** The share of its memory that the process uses. */
   readonly memoryUsed?: () => number;
+  readonly calmAfterMs?: number;
 };
 
-/** Records which transfers run while memory is short, to recognise one that has killed its worker when it is taken again. */
-export function watchMemory({ database, log, memoryUsed = shareUsed }: Services): MemoryWatch {
+/**
+ * Records which transfers run while memory is short, to recognise one that has killed its worker when it is taken again. The
+ * record is withdrawn once memory is not short any more: a death after that has another cause.
+ */
+export function watchMemory({
+  database,
+  log,
+  memoryUsed = shareUsed,
+  calmAfterMs = CALM_AFTER_MS,
+}: Services): MemoryWatch {
   const running = new Set<string>();
   const noted = new Set<string>();
-  const timer = setInterval(() => {
-    if (memoryUsed() < SHORT_FROM) return;
+  let calmFor = 0;
+  // One after the other, so that the last one holds.
+  let writing: Promise<void> = Promise.resolve();
+  const write = (note: () => Promise<void>) => {
+    writing = writing
+      .then(note)
+      .catch((error: unknown) => log.error({ err: error }, 'whether memory is short could not be noted'));
+  };
+  const noteShort = () => {
     const unnoted = [...running].filter((id) => !noted.has(id));
     if (unnoted.length === 0) return;
     for (const id of unnoted) noted.add(id);
     log.warn({ transfers: unnoted.length }, 'memory is short');
-    noteShortage(database, unnoted).catch((error: unknown) =>
-      log.error({ err: error }, 'that memory is short could not be noted'),
+    write(() => noteShortage(database, unnoted));
+  };
+  const noteCalm = () => {
+    const survived = [...noted];
+    if (survived.length === 0) return;
+    noted.clear();
+    write(() =>
+      noteSurvival(database, survived).catch((error: unknown) => {
+        for (const id of survived) noted.add(id);
+        throw error;
+      }),
     );
+  };
+  const timer = setInterval(() => {
+    const isShort = memoryUsed() >= SHORT_FROM;
+    calmFor = isShort ? 0 : calmFor + LOOK_EVERY_MS;
+    if (isShort) noteShort();
+    else if (calmFor >= calmAfterMs) noteCalm();
   }, LOOK_EVERY_MS).unref();
   return {
     during: (transferId) => {
@@ -41,7 +74,8 @@ export function watchMemory({ database, log, memoryUsed = shareUsed }: Services)
       return {
         [Symbol.asyncDispose]: async () => {
           running.delete(transferId);
-          if (noted.delete(transferId)) await noteSurvival(database, transferId);
+          await writing;
+          if (noted.delete(transferId)) await noteSurvival(database, [transferId]);
         },
       };
     },
