@@ -34,6 +34,7 @@ describe('an odd card', () => {
     for (const lines of [
       ['AGENT:', ...agent],
       [`AGENT:${agent[0]}`, ...agent.slice(1)],
+      ['AGENT:', '', ' ', ...agent],
     ]) {
       const text = card('2.1', 'FN:Jane', ...lines, 'TEL;CELL:1234567');
       expect([...readCards(text)]).toHaveLength(1);

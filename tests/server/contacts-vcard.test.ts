@@ -267,6 +267,25 @@ describe('a vCard', () => {
     expect(readCard(`BEGIN:VCARD\r\n${card('3.0', 'FN:Ann')}`).kind).toBe('contact');
   });
 
+  test('whose header, or whose end, is written twice is one, and no other is told', () => {
+    const twice = `BEGIN:VCARD\r\nVERSION:3.0\r\n${card('3.0', 'FN:Ann')}END:VCARD\r\n`;
+    for (const text of [twice, `${twice}\r\n`, `${twice}${card('3.0', 'FN:Bob')}`]) {
+      const kinds = [...readCards(text)].map(({ read: { kind } }) => kind);
+      expect(new Set(kinds)).toEqual(new Set(['contact']));
+      expect(kinds).toHaveLength(text.includes('Bob') ? 2 : 1);
+    }
+  });
+
+  test.each(['Ag==', 'AAI=', '=='])('of 2.1 whose photo ends with a line of %s has it whole', (last) => {
+    const photo = `${'A'.repeat(last === '==' ? 74 : 76)}${last}`;
+    const lines = last === '==' ? [photo.slice(0, -2), last] : [photo.slice(0, 76), last];
+    const ann = read(card('2.1', 'FN:Ann', 'PHOTO;TYPE=JPEG;ENCODING=BASE64:', ...lines, '', 'TEL;CELL:1234567'));
+    expect(ann).toMatchObject({ phones: [{ value: '1234567' }], more: [] });
+    expect(Buffer.from(ann.photo?.bytes ?? []).toString('base64')).toBe(
+      Buffer.from(photo, 'base64').toString('base64'),
+    );
+  });
+
   test('of 4.0 has its linked photo marked as a link in 3.0', () => {
     const link = 'https://example.com/jane.jpg';
     const jane = read(card('4.0', 'FN:Jane', `PHOTO;PREF=1:${link}`, 'KEY;VALUE=text:mailto:a'));

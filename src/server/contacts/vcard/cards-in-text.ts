@@ -9,7 +9,7 @@ export function* splitCards(text: string): Iterable<string> {
     start = next;
   }
   const rest = text.slice(start);
-  if (rest.replace(/^\uFEFF/, '').trim() !== '') yield rest;
+  if (!ENDS.test(rest.replace(/^\uFEFF/, '').trim())) yield rest;
 }
 
 /** What is between BEGIN and END, if the card has an end. */
@@ -31,7 +31,7 @@ export function* cardsIn(text: string): Iterable<Span> {
       depth = 0;
     } else if (kind === 'begin' && depth === 0 && VERSION.test(text.slice(next, next + 'VERSION:'.length))) {
       // The card before has no end. A line that only looks like a beginning is part of it.
-      if (text.slice(start, at).trim() !== '') yield { start, end: 'cut off', next: at };
+      if (!HEADER.test(text.slice(start, at).trim())) yield { start, end: 'cut off', next: at };
       start = next;
       marks = 1;
     } else if (kind === 'agent') depth += 1;
@@ -46,8 +46,10 @@ export function* cardsIn(text: string): Iterable<Span> {
 }
 
 const VERSION = /^VERSION:/i;
+/** What is left of a card whose header, or whose end, some program has written twice. */
+const [HEADER, ENDS] = [/^(?:VERSION:.*)?$/i, /^(?:END:VCARD\s*)*$/i];
 
-/** vCard 2.1 §2.4.3: the agent's whole card is inside, starting on the line of `AGENT` or on the next one. */
+/** vCard 2.1 §2.4.3: the agent's whole card is inside, starting on the line of `AGENT` or on the next one that is not blank. */
 const AGENT = /^(?:[\w-]+\.)?AGENT[^:]*:\s*(?:BEGIN:VCARD\s*)?$/i;
 
 /** A line that opens or closes a card. `at`: where it begins; for an agent's card, where its `AGENT` line begins. */
@@ -65,11 +67,18 @@ export function* marksOf(text: string): Iterable<Mark> {
     if (/^E/i.test(word)) {
       if (at === index) yield { kind: 'end', at, next };
     } else if (isWhole) {
-      const before = at === 0 ? 0 : lineStart(text, text.startsWith('\r\n', at - 2) ? at - 2 : at - 1);
+      const before = lineStart(text, textEnd(text, at));
       if (AGENT.test(text.slice(before, at).trimEnd())) yield { kind: 'agent', at: before, next };
       else yield { kind: 'begin', at, next };
     } else if (AGENT.test(text.slice(at, index + word.length))) yield { kind: 'agent', at, next };
   }
+}
+
+/** Where the text before this place ends, without blank lines. */
+function textEnd(text: string, from: number): number {
+  let at = from;
+  while (at > 0 && /\s/.test(text[at - 1] ?? '')) at -= 1;
+  return at;
 }
 
 function lineStart(text: string, from: number): number {

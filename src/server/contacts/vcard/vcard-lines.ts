@@ -158,7 +158,7 @@ function joined({ soft }: Head, lines: readonly string[]): Unfolded {
 /** Folded lines begin with a blank; vCard 2.1 also breaks quoted-printable after `=`, and base64 without any mark. */
 function continues(head: Head, last: string, line: string): boolean {
   if (/^[ \t]/.test(line) || (head.soft && last.endsWith('='))) return true;
-  return head.base64 && /^[A-Za-z0-9+/]{4,}={0,2}$/.test(line);
+  return head.base64 && /^[A-Za-z0-9+/]*={0,2}$/.test(line) && line !== '';
 }
 
 /** `null` if they exceed the limits. */
