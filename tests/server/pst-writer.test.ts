@@ -370,6 +370,11 @@ const PSETID_ADDRESS = 2;
 const localDay = (contact: PSTContact | undefined, name: number) =>
   contact?.['getDateItem'](contact['pstFile'].getNameToIdMapItem(name, PSETID_ADDRESS))?.toISOString();
 
+const lane = (label: string, street: string) => ({
+  label,
+  value: { poBox: '', extended: '', street, city: '', region: '', postalCode: '', country: '' },
+});
+
 describe('a contact', () => {
   test('has its names, addresses, phones, company, birthday, notes and photo', async () => {
     const [contact] = contactsIn(await written([item()], [CONTACTS]));
@@ -432,7 +437,7 @@ describe('a contact', () => {
     });
     const [contact] = contactsIn(await written([item(more)], [CONTACTS]));
     const notes = contact?.body ?? '';
-    expect(notes).toContain('E-mail: fourth@example.com');
+    expect(notes).toContain('E-mail (old): fourth@example.com');
     expect(notes).toContain('+1 650 555 0221');
     expect(notes).toContain('Köln');
     expect(notes).toContain('Birthday: in spring');
@@ -450,6 +455,48 @@ describe('a contact', () => {
       phones.map(({ value }) => value),
     );
     expect(contact?.body).toBe('Phone (Ski lodge): +1 650 555 0301');
+  });
+
+  test('has no address in the place of another kind before all that belong there, and names what is elsewhere', async () => {
+    const addresses = [lane('', '1 Lane'), lane('', '2 Lane'), lane('home', '3 Lane'), lane('home', '4 Lane')];
+    const [contact] = contactsIn(await written([item(samplePerson({ addresses, notes: '' }))], [CONTACTS]));
+    expect({
+      other: contact?.otherAddressStreet,
+      home: contact?.homeAddressStreet,
+      work: contact?.workAddressStreet,
+      notes: contact?.body.split('\r\n'),
+    }).toEqual({
+      other: '1 Lane',
+      home: '3 Lane',
+      work: '2 Lane',
+      notes: ['Address (other): 2 Lane', 'Address (home): 4 Lane'],
+    });
+  });
+
+  test('has the labels that its owner chose in its notes, and none of them taken for another', async () => {
+    const person = samplePerson({
+      emails: [{ label: 'School', value: 'zoe@school.example' }],
+      phones: [{ label: 'Oscar', value: '+1 650 555 0300' }],
+      addresses: [lane('Artwork', '1 Lane')],
+      websites: [{ label: 'Blog', value: 'https://blog.example' }],
+      notes: '',
+    });
+    const [contact] = contactsIn(await written([item(person)], [CONTACTS]));
+    expect([contact?.carTelephoneNumber, contact?.otherTelephoneNumber]).toEqual(['', '+1 650 555 0300']);
+    expect([contact?.workAddressStreet, contact?.otherAddressStreet]).toEqual(['', '1 Lane']);
+    expect(contact?.body.split('\r\n')).toEqual([
+      'E-mail (School): zoe@school.example',
+      'Phone (Oscar): +1 650 555 0300',
+      'Address (Artwork): 1 Lane',
+      'Website (Blog): https://blog.example',
+    ]);
+  });
+
+  test('has a day before the calendar of Outlook begins in its notes', async () => {
+    const [contact] = contactsIn(
+      await written([item(samplePerson({ birthday: '1500-02-03', notes: '' }))], [CONTACTS]),
+    );
+    expect([contact?.birthday ?? null, contact?.body]).toEqual([null, 'Birthday: 1500-02-03']);
   });
 
   test('has its days, people, work and messengers in their places, and in its notes what there is more of', async () => {

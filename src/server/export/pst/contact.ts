@@ -107,7 +107,7 @@ export function contactProperties(contact: PstContact): Property[] {
 const EMAILS = ['email1', 'email2', 'email3'] as const;
 
 function emails(all: PstContact['emails'], shown: string, rest: string[]): Property[] {
-  rest.push(...all.slice(EMAILS.length).map(({ value }) => `E-mail: ${value}`));
+  rest.push(...all.filter((email, at) => at >= EMAILS.length || isOwn(email)).map((email) => noteOf('E-mail', email)));
   const held = all.slice(0, EMAILS.length);
   if (held.length === 0) return [];
   const kinds = Buffer.alloc(4 + held.length * 4);
@@ -130,6 +130,18 @@ function emails(all: PstContact['emails'], shown: string, rest: string[]): Prope
   ];
 }
 
+/** The labels that vCard and address books use, alone or together; all others are their owner's own words. */
+const KNOWN =
+  /^(?:(?:home|homepage|work|business|other|voice|fax|pager|cell|mobile|iphone|car|assistant|company|main|pref|primary)(?: |$))*$/;
+
+function isOwn({ label }: Labelled<unknown>): boolean {
+  return !KNOWN.test(label.toLowerCase().slice(0, 100));
+}
+
+function noteOf(kind: string, { label, value }: Labelled<string>): string {
+  return `${kind}${label === '' ? '' : ` (${label})`}: ${value}`;
+}
+
 /** Outlook's telephone properties, by the labels that vCard and address books use; several are used in turn. */
 const PHONES: readonly (readonly [RegExp, readonly number[]])[] = [
   [/^(?=.*fax)(?=.*home)/s, [0x3a25]],
@@ -148,8 +160,10 @@ const SPARE_PHONES = [0x3a1f, 0x3a09, 0x3a08, 0x3a1c, 0x3a2f, 0x3a1b, 0x3a1a];
 
 function phones(all: PstContact['phones'], rest: string[]): Property[] {
   const places = new Map<number, string>();
-  for (const { label, value } of all) {
-    const wanted = PHONES.find(([words]) => words.test(label.toLowerCase().slice(0, 100)))?.[1] ?? [];
+  for (const phone of all) {
+    const { label, value } = phone;
+    const kind = isOwn(phone) ? undefined : PHONES.find(([words]) => words.test(label.toLowerCase().slice(0, 100)));
+    const wanted = kind?.[1] ?? [];
     const isFax = label.toLowerCase().includes('fax');
     const place = [...wanted, ...(isFax ? [] : SPARE_PHONES)].find((id) => !places.has(id));
     if (place !== undefined) places.set(place, value);
@@ -202,45 +216,59 @@ const ADDRESSES = (): readonly (readonly [RegExp, AddressPlaces])[] => [
   ],
 ];
 
+/** All that have a place come before those that take another one, and the first one is the mailing address. */
 function addresses(all: PstContact['addresses'], rest: string[]): Property[] {
   const places = ADDRESSES();
-  const taken = new Set<AddressPlaces>();
-  const properties: Property[] = [];
-  for (const { label, value } of all) {
-    const wanted = places.find(([words]) => words.test(label.toLowerCase().slice(0, 100)))?.[1];
-    const place = [wanted, ...places.map(([, each]) => each).toReversed()].find(
-      (each) => each !== undefined && !taken.has(each),
-    );
-    const street = [value.extended, value.street].filter((part) => part !== '').join('\r\n');
-    const town = [value.city, value.region, value.postalCode].filter((part) => part !== '').join(' ');
-    const whole = [value.poBox, street, town, value.country].filter((part) => part !== '').join('\r\n');
-    if (place === undefined) {
-      rest.push(`Address (${label || 'other'}): ${whole.replaceAll('\r\n', ', ')}`);
-      continue;
-    }
-    if (taken.size === 0)
-      properties.push(integer(idOf('postalAddressId'), [2, 1, 3][places.findIndex(([, each]) => each === place)] ?? 0));
-    taken.add(place);
-    properties.push(
-      ...given(place.street, street),
-      ...given(place.city, value.city),
-      ...given(place.region, value.region),
-      ...given(place.postalCode, value.postalCode),
-      ...given(place.country, value.country),
-      ...given(place.poBox, value.poBox),
-      ...given(place.whole, whole),
-    );
+  const taken = new Map<AddressPlaces, number>();
+  const take = (at: number, wanted: readonly (AddressPlaces | undefined)[]) => {
+    const place = wanted.find((each) => each !== undefined && !taken.has(each));
+    if (place !== undefined) taken.set(place, at);
+  };
+  for (const [at, address] of all.entries())
+    if (!isOwn(address)) take(at, [places.find(([words]) => words.test(address.label.toLowerCase()))?.[1]]);
+  const placed = new Set(taken.values());
+  const elsewhere = [...all.entries()].filter(([at]) => !placed.has(at));
+  for (const [at, { label, value }] of elsewhere) {
+    take(at, places.map(([, each]) => each).toReversed());
+    // Its place does not say what it is, if it has any.
+    rest.push(`Address (${label || 'other'}): ${wholeOf(value).replaceAll('\r\n', ', ')}`);
   }
-  return properties;
+  const mailing = places.findIndex(([, place]) => taken.get(place) === 0);
+  return [
+    ...(mailing < 0 ? [] : [integer(idOf('postalAddressId'), [2, 1, 3][mailing] ?? 0)]),
+    ...[...taken].flatMap(([place, at]) => addressAt(place, all[at]?.value)),
+  ];
+}
+
+function addressAt(place: AddressPlaces, value: PostalAddress | undefined): Property[] {
+  if (value === undefined) return [];
+  return [
+    ...given(place.street, streetOf(value)),
+    ...given(place.city, value.city),
+    ...given(place.region, value.region),
+    ...given(place.postalCode, value.postalCode),
+    ...given(place.country, value.country),
+    ...given(place.poBox, value.poBox),
+    ...given(place.whole, wholeOf(value)),
+  ];
+}
+
+function streetOf({ extended, street }: PostalAddress): string {
+  return [extended, street].filter((part) => part !== '').join('\r\n');
+}
+
+function wholeOf(address: PostalAddress): string {
+  const town = [address.city, address.region, address.postalCode].filter((part) => part !== '').join(' ');
+  return [address.poBox, streetOf(address), town, address.country].filter((part) => part !== '').join('\r\n');
 }
 
 function websites(all: PstContact['websites'], rest: string[]): Property[] {
   const places = new Map<number, string>();
-  for (const { label, value } of all) {
-    const wanted = label.toLowerCase().includes('home') ? [0x3a50, 0x3a51] : [0x3a51, 0x3a50];
+  for (const website of all) {
+    const wanted = website.label.toLowerCase().includes('home') ? [0x3a50, 0x3a51] : [0x3a51, 0x3a50];
     const place = wanted.find((id) => !places.has(id));
-    if (place === undefined) rest.push(`Website: ${value}`);
-    else places.set(place, value);
+    if (place !== undefined) places.set(place, website.value);
+    if (place === undefined || isOwn(website)) rest.push(noteOf('Website', website));
   }
   const [first] = places.values();
   return [...[...places].flatMap(([id, value]) => given(id, value)), ...named('webPage', first ?? '')];
@@ -274,7 +302,8 @@ function day(id: number, local: NamedProperty, { label, value }: Labelled<string
   if (value === '') return [];
   const [, year, month = '', date = ''] = /^(?:(\d{4})|-)-(\d{2})-(\d{2})$/.exec(value) ?? [];
   const at = Date.parse(`${year ?? '1604'}-${month}-${date}T00:00:00Z`);
-  if (!Number.isNaN(at)) return [time(id, at + BEFORE_NOON), time(idOf(local), at)];
+  // A time begins with 1601.
+  if (at >= Date.parse('1601-01-02')) return [time(id, at + BEFORE_NOON), time(idOf(local), at)];
   rest.push(lineOf({ label, value }));
   return [];
 }
