@@ -246,6 +246,20 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
     expect(held().size).toBe(0);
   });
 
+  test('and one on which it fails is alone told as refused when a restart after the others fails for the last time', async () => {
+    const fates = new MemoryFates();
+    await copyInto({ reader: readerOf([ANN, ZOE]), writer: writer(), signal: SIGNAL }, fates);
+    const batches = provider === 'google' ? ':batchCreateContacts' : '$batch';
+    const failing: Fault = ({ url }) => (url.pathname.endsWith(batches) ? { status: 500, json: {} } : null);
+    api.faults.push(...Array.from({ length: 99 }, () => failing));
+    const again = (isLastTry: boolean, kept = fates) =>
+      copyInto({ reader: readerOf([ANN, ZOE, ROSE]), writer: writer(), signal: SIGNAL, isLastTry }, kept);
+    await expect(again(false)).rejects.toMatchObject({ fault: 'unavailable', status: 500 });
+    expect(await again(true)).toMatchObject({ total: 3, written: 2, skipped: [{ subject: 'Rose Hill' }], lost: 0 });
+    // Of a destination that has taken nothing at all, it is not known that it works.
+    await expect(again(true, new MemoryFates())).rejects.toMatchObject({ fault: 'unavailable', status: 500 });
+  });
+
   test('from a batch whose answer was lost, and is deleted before it is looked at, is written anew', async () => {
     api.faults.push(...faultsAt(provider === 'google' ? ':batchCreateContacts' : '$batch', 'drop'));
     api.faults.push(({ method, url }) => {

@@ -41,6 +41,8 @@ export type ContactCopy = {
   readonly signal: AbortSignal;
   readonly sleep: Sleep;
   readonly onProgress?: (progress: ContactProgress) => void;
+  /** Whether no run follows if this one fails as those before it. */
+  readonly isLastTry?: boolean;
 };
 
 /**
@@ -116,6 +118,8 @@ class Run {
   readonly #failing: Failing[] = [];
   #failedInARow = 0;
   #hasWritten = false;
+  /** Whether an earlier run has. */
+  readonly #hadWritten: boolean;
 
   constructor(
     copy: ContactCopy,
@@ -130,6 +134,7 @@ class Run {
     this.#sourceUids = sourceUids;
     this.#known = known;
     for (const [uid, { fate }] of known) if (fate !== 'intent') this.#settled.set(uid, null);
+    this.#hadWritten = [...known.values()].some(({ fate }) => fate === 'copied' || fate === 'completed');
     // Before any other contact can be matched with these.
     for (const { destinationId } of known.values()) if (destinationId !== '') index.claimById(destinationId);
     this.#tell();
@@ -174,10 +179,11 @@ class Run {
     await this.#write(batch);
   }
 
-  /** If nothing at all was written, no contact is to blame, and the next run tries them again. */
+  /** If nothing at all was written, no contact is to blame, and the next run tries them again, if there is one. */
   async settleFailing(): Promise<void> {
+    const works = this.#hasWritten || (this.#hadWritten && this.#copy.isLastTry === true);
     for (const { contact, error, there } of this.#failing) {
-      if (!this.#hasWritten) throw error;
+      if (!works) throw error;
       if (there === undefined) await this.#refused(contact, error);
       else await this.#leftAsItIs(contact, error, there);
     }

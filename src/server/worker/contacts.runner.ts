@@ -8,6 +8,7 @@ import type { Secret } from '../transfers/credentials.ts';
 import type { OperationEnd } from '../transfers/operations.ts';
 import type { Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
+import { IDLE_RUNS } from './verdict.ts';
 
 /** Copies contacts from address book to address book. */
 export const runContacts: Runner = async (run, services) => {
@@ -36,6 +37,7 @@ export const runContacts: Runner = async (run, services) => {
     sleep,
     signal,
     onProgress: ({ done, total }) => onProgress({ done, total, bytes: 0 }),
+    isLastTry: run.idleRuns >= IDLE_RUNS,
   });
   const end: OperationEnd = { status: 'completed', measured: compared };
   return compared.lost + compared.duplicated === 0
