@@ -434,6 +434,30 @@ describe('a CardDAV server', () => {
     expect(stored).toContain('X-ODD:1');
   });
 
+  test('that has one card locked for an hour lets all others arrive, and the lock is told', async () => {
+    const cards: Record<string, string> = { '/b/1.vcf': vcard('Ann') };
+    serveBook(cards);
+    const text = vcard('Ann').replaceAll('&#13;', '\r');
+    script['GET /b/1.vcf'] = () => ({ status: 200, text, headers: { etag: '"1"' } });
+    script['PUT /b/1.vcf'] = () => ({ status: 423, text: '', headers: { 'retry-after': '3600' } });
+    const path = `/b/${derivedUid('bob')}.vcf`;
+    script[`PUT ${path}`] = ({ bytes }) => {
+      cards[path] = bytes.toString().replaceAll('\r', '&#13;');
+      return { status: 201, text: '' };
+    };
+    const writer = cardDavWriter(
+      new Dav(
+        new Web(new URL(`${api.url}/b/`), { email: 'a@legacy.example', password: 'x' }, { sleep: async () => {} }),
+      ),
+    );
+    const people = [{ ...person('ann', 'Ann', []), nickname: 'Nan' }, person('bob', 'Bob', [])];
+    const copied = await copyInto({ reader: readerOf(people), writer, signal: SIGNAL });
+    expect(copied).toMatchObject({ written: 1, present: 1, lost: 0, changed: 0 });
+    expect(copied.notes).toEqual([
+      { contact: 'Ann', note: 'Your new address book refused to add details to this contact (423).' },
+    ]);
+  });
+
   test('may hold several cards in one resource: each is found there, and left as it is', async () => {
     const both = ['Ann', 'Bob'].map((name) => vcard(name, `UID:${name.toLowerCase()}`)).join('');
     serveBook({ '/b/all.vcf': both });

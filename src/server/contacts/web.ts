@@ -136,7 +136,8 @@ export class Web {
       if (kind === 'full') throw this.#error('full', said);
       if (pause === undefined) return answer;
       if ((!busy && !request.repeatable) || attempt >= TRIES || pause > LONGEST_PAUSE)
-        throw this.#error('unavailable', retryAfter === null ? said : { ...said, pause });
+        // A lock is on one resource, and the others need not wait for it.
+        throw this.#error('unavailable', retryAfter === null || (status === 423 && !busy) ? said : { ...said, pause });
       await this.#wait(pause, signal);
     }
   }
