@@ -168,6 +168,29 @@ describe('contacts over CardDAV, with radicale', needs('radicale'), () => {
     expect(stored).toContain(String.raw`ADR;TYPE=HOME:;;1 Main St\; Apt 4;San Bruno;CA;94066;USA`);
   });
 
+  test('a colon that Apple has escaped stays one, and a second copy adds no other website', async () => {
+    const { user } = await newUser();
+    const lines = [
+      String.raw`item1.URL;type=pref:http\://a.example`,
+      String.raw`X-SOCIALPROFILE;type=x:https\://x.example/a`,
+    ];
+    const note = String.raw`NOTE:C\\: and \, stay`;
+    const text = card('ann', 'FN:Ann Smith', 'N:Smith;Ann;;;', 'item1.X-ABLabel:_$!<HomePage>!$_', ...lines, note);
+    const ann = readCard(text);
+    if (ann.kind !== 'contact') throw new Error(`the card is ${ann.kind}`);
+    const writer = openContactWriter('yahoo', { settings: settings(server.url), credentials: credentials(user) });
+    const copyAnn = () => copyInto({ reader: readerOf([ann.contact]), writer, signal: new AbortController().signal });
+    expect(await copyAnn()).toMatchObject({ written: 1, notes: [], changed: 0 });
+    expect(await copyAnn()).toMatchObject({ written: 0, present: 1, completed: 0 });
+    const [stored = ''] = await server.cards(user, 'book');
+    const read = readCard(stored);
+    expect(read.kind === 'contact' && read.contact).toMatchObject({
+      websites: [{ label: 'homepage', value: 'http://a.example' }],
+      more: [{ label: 'social profile (x)', value: 'https://x.example/a' }],
+      notes: String.raw`C\: and , stay`,
+    });
+  });
+
   test('a group names its members by the UIDs that they have there', async () => {
     const source = await newUser();
     const { user, book } = await newUser();

@@ -26,7 +26,8 @@ import { birthdayLine, birthdayOf, bytesLine, bytesOf } from './vcard-values.ts'
 export function writeVcard(contact: Contact, version: VcardVersion): string {
   const source = contact.vcard === '' ? 'empty' : readCardLines(contact.vcard);
   if (typeof source === 'string') return composeVcard(contact, version);
-  const converted = source.version === version ? source.lines : source.lines.map((line) => convert(line, version));
+  const lines = source.lines.map(withPlainColons);
+  const converted = source.version === version ? lines : lines.map((line) => convert(line, version));
   return writeCardLines({ version, lines: upToDate(converted.map(inPieces), contact, version) });
 }
 
@@ -263,6 +264,12 @@ function addressValue({ poBox, extended, street, city, region, postalCode, count
 /** Of an address with an unescaped semicolon, servers take the pieces for one another, and drop the last. */
 function inPieces(line: VcardLine): VcardLine {
   return line.name === 'ADR' && hasSurplus(line) ? { ...line, value: addressValue(addressOf(line)), text: '' } : line;
+}
+
+/** Apple escapes colons, which no standard knows; servers keep the backslash as a part of the address, or double it. */
+function withPlainColons(line: VcardLine): VcardLine {
+  const value = line.value.replaceAll(/\\[^]/g, (pair) => (pair === '\\:' ? ':' : pair));
+  return value === line.value ? line : { ...line, value, text: '' };
 }
 
 function nameLine({ family, given, middle, prefix, suffix }: Contact['name']): VcardLine {
