@@ -388,6 +388,41 @@ describe('an odd address book', () => {
       ['ann', 'Ann', 0],
     ]);
   });
+
+  test.each(['UID:', 'X-UID:'])(
+    'of several cards in one resource, with %s, takes none for another when it changes',
+    async (uid) => {
+      const [ann, bob, cid, zoe] = ['Ann', 'Bob', 'Cid', 'Zoe'].map((name) =>
+        card('3.0', `${uid}${name}`, `FN:${name}`),
+      );
+      put('/b/all.vcf', `${ann}${bob}${cid}`);
+      let gets = 0;
+      books.onMultiget = () => {
+        gets += 1;
+        if (gets === 2) put('/b/all.vcf', `${zoe}${bob}${cid}`);
+      };
+      const { contacts } = await readAll();
+      expect(contacts.map(({ name }) => name.formatted)).toEqual(['Ann', 'Bob', 'Cid', 'Zoe']);
+      expect(new Set(contacts.map((each) => each.uid)).size).toBe(4);
+    },
+  );
+
+  test('of several cards in one resource has the one that changes under its UID, wherever it then stands', async () => {
+    const [ann, cid] = ['ann', 'cid'].map((uid) => card('3.0', `UID:${uid}`, `FN:${uid}`));
+    put('/b/all.vcf', `${ann}${card('3.0', 'UID:bob', 'FN:bob')}${cid}`);
+    let gets = 0;
+    books.onMultiget = () => {
+      gets += 1;
+      if (gets === 2) put('/b/all.vcf', `${card('3.0', 'UID:bob', 'FN:bob', 'TEL:1234567')}${cid}`);
+    };
+    const { contacts } = await readAll();
+    expect(contacts.map(({ uid, name, phones }) => [uid, name.formatted, phones.length])).toEqual([
+      ['ann', 'ann', 0],
+      ['bob', 'bob', 0],
+      ['cid', 'cid', 0],
+      ['bob', 'bob', 1],
+    ]);
+  });
 });
 
 async function openStaging(database: Database) {

@@ -12,6 +12,7 @@ import {
 import { textKey } from '../keys.ts';
 import { derivedUid } from '../matching.ts';
 import { memberKey, photoLinkOf, readCards, type GroupCard, type ReadCard } from '../vcard/read-vcard.ts';
+import { splitCards } from '../vcard/cards-in-text.ts';
 import type { CardFault } from '../vcard/vcard-lines.ts';
 import { decoded, type Book, type Dav, type ListedCard, type StoredCard } from './dav.ts';
 
@@ -105,8 +106,9 @@ class Pass {
   readonly #uids: UidGiver;
   readonly #seen = new Set<string>();
   readonly #etags = new Map<string, string>();
-  readonly #digests = new Map<string, string>();
-  /** The UID that a card had when first read: a card that changes stays the same contact. */
+  /** The digests of a resource's cards. */
+  readonly #digests = new Map<string, ReadonlySet<string>>();
+  /** The UID that a card had when first read, as a card that changes stays the same contact; `''`: two had it. */
   readonly #uidOfCard = new Map<string, string>();
   count = 0;
 
@@ -125,15 +127,19 @@ class Pass {
     const again = new Set(cards.filter(({ url }) => this.#etags.has(url.href)).map(({ url }) => url.href));
     for (const { url, etag } of cards) this.#etags.set(url.href, etag);
     for await (const card of this.#dav.fetchCards(book, urlsOf(cards), this.#signal)) {
-      const digest = digestOf(card.text ?? '');
-      if (this.#digests.get(card.url.href) === digest) continue;
-      this.#digests.set(card.url.href, digest);
+      const { href } = card.url;
+      const before = this.#digests.get(href);
+      const digests = new Set<string>();
+      this.#digests.set(href, digests);
       let at = 0;
       for await (const { text, read } of cardsOf(card)) {
-        const place = `${card.url.href} ${at}`;
+        const place = `${href} ${at}`;
         at += 1;
+        const digest = digestOf(text);
+        digests.add(digest);
+        if (before?.has(digest) === true) continue;
         if (read.kind === 'fault') yield* this.#skipped(card.url, place, text, read.fault);
-        if (read.kind === 'contact') yield* this.#contact(read.contact, place, again.has(card.url.href));
+        if (read.kind === 'contact') yield* this.#contact(read.contact, place, card, again.has(href));
       }
     }
   }
@@ -147,9 +153,11 @@ class Pass {
   }
 
   /** A card in two books is one contact. */
-  async *#contact(contact: Contact, place: string, isAgain: boolean): AsyncIterable<Reading> {
-    const uid = (isAgain ? this.#uidOfCard.get(place) : undefined) ?? this.#uids.uidOf(contact);
-    this.#uidOfCard.set(place, uid);
+  async *#contact(contact: Contact, place: string, card: StoredCard, isAgain: boolean): AsyncIterable<Reading> {
+    const names = namesOf(contact, card);
+    const known = isAgain ? names.map((name) => this.#uidOfCard.get(name) ?? '').find((uid) => uid !== '') : undefined;
+    const uid = known ?? this.#uids.uidOf(contact);
+    for (const name of names) this.#uidOfCard.set(name, (this.#uidOfCard.get(name) ?? uid) === uid ? uid : '');
     if (this.#seen.has(uid) && !isAgain) return;
     this.#seen.add(uid);
     this.count += 1;
@@ -166,6 +174,12 @@ class Pass {
     const more = contact.more.filter(({ label, value }) => label !== 'photo' || value !== link);
     return { ...contact, photo: { mediaType: photo.mediaType, bytes: Uint8Array.from(photo.bytes) }, more };
   }
+}
+
+/** What a card is known by: its resource, if it is alone there, and its UID, as others may come to be before it. */
+function namesOf({ uid }: Contact, { url, text }: StoredCard): string[] {
+  const [, second] = text === null ? [] : splitCards(text);
+  return [...(second === undefined ? [url.href] : []), ...(uid === '' ? [] : [`${url.href} ${uid}`])];
 }
 
 function unreadableId(place: string): string {
