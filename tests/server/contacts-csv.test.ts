@@ -154,6 +154,33 @@ describe('a CSV file, read back by python3', needs('python3'), () => {
     ]);
   });
 
+  test.each(['outlook', 'outlook-com'] as const)(
+    'for %s has labels of their owner’s own in the notes',
+    async (layout) => {
+      const [home] = JANE.addresses;
+      const jane = contact({
+        emails: [
+          { label: 'School', value: 'a@example.com' },
+          { label: 'work', value: 'b@example.com' },
+        ],
+        addresses: home === undefined ? [] : [{ label: 'Cabin', value: home.value }],
+        websites: [{ label: 'Blog', value: 'https://acme.example' }],
+      });
+      const [row] = await rowsOf([jane], layout);
+      expect(row).toMatchObject({
+        'E-mail Address': 'a@example.com',
+        'Other City': 'X',
+        'Web Page': 'https://acme.example',
+      });
+      expect(row?.['Notes']?.split('\n')).toEqual([
+        'Without a column of their own:',
+        'E-mail (School): a@example.com',
+        'Website (Blog): https://acme.example',
+        'Address (Cabin): PO 7, Apt 2, 1 Main St, X CA 94066, USA',
+      ]);
+    },
+  );
+
   test.each(['google', 'outlook'] as const)(
     'for %s loses no value of any contact, and runs no formula',
     async (layout) => {

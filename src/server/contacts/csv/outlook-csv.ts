@@ -184,6 +184,8 @@ const PHONE_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   ['', ['Other Phone', 'Primary Phone']],
 ]);
 const STREET_LINES = 3;
+/** Labels without which a value says as much; any other is its owner's own, and stands in the notes with its value. */
+const PLAIN_LABELS: ReadonlySet<string> = new Set(['', 'home', 'work', 'other', 'homepage']);
 
 export function outlookCells(contact: Contact): Cells {
   const row = new CsvContact(contact, 'outlook.csv');
@@ -241,6 +243,8 @@ function commonCells(row: CsvContact): Map<string, string> {
     else row.spill('date', date);
   }
   for (const [at, { value }] of fits.emails.entries()) cells.set(`${EMAIL_COLUMNS[at]} Address`, value);
+  for (const email of fits.emails) if (!PLAIN_LABELS.has(email.label)) row.spill('email', email);
+  for (const website of fits.websites) if (!PLAIN_LABELS.has(website.label)) row.spill('website', website);
   addPhones(cells, row);
   return cells;
 }
@@ -294,6 +298,7 @@ function addAddresses(cells: Map<string, string>, row: CsvContact, street: 'with
       continue;
     }
     taken.add(place);
+    if (!PLAIN_LABELS.has(label)) row.spillAddress(address);
     const box = street === 'whole' ? [value.poBox] : [];
     const lines = [...box, value.extended, ...value.street.split(/\r\n|\r|\n/)].filter((line) => line !== '');
     if (street === 'whole') cells.set(`${place} Street`, lines.join('\n'));
