@@ -33,7 +33,7 @@ export const FolderLeft = shown({
   destination: 'google',
 });
 export const ContactsWithNotes = shown({
-  emailmigration: { ...ended, kept: 3, present: 4 },
+  emailmigration: { ...ended, kept: 3, present: 4, moved: 2 },
   contactsmigration: {
     ...ended,
     done: 212,

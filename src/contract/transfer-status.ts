@@ -93,6 +93,7 @@ type Counted = {
   readonly done?: number | undefined;
   readonly copied?: number | undefined;
   readonly present?: number | undefined;
+  readonly moved?: number | undefined;
   readonly skipped?: readonly { readonly reason: string }[] | undefined;
   /** For contacts: the counts by outcome. */
   readonly contacts?: Readonly<Record<'copied' | 'remarked' | 'present' | 'completed' | 'refused', number>> | undefined;
@@ -119,11 +120,16 @@ export function leavesSomeOut(operation: Counted): boolean {
   return refusedBy(operation) + foldersLeftBy(operation) > 0;
 }
 
+/** Whether some of what it compared is known not to be there, or no longer. */
+export function lacksSome(operation: Counted): boolean {
+  return leavesSomeOut(operation) || (operation.moved ?? 0) > 0;
+}
+
 /** How many an operation has copied, not counting those that were refused or were there before. */
 export function copiedBy(operation: Counted): number {
-  const { done = 0, copied, present = 0, contacts } = operation;
+  const { done = 0, copied, present = 0, moved = 0, contacts } = operation;
   if (contacts !== undefined) return contacts.copied + contacts.remarked;
-  return copied ?? Math.max(0, done - present - refusedBy(operation));
+  return copied ?? Math.max(0, done - present - moved - refusedBy(operation));
 }
 
 /** Whether an operation has been taken back, at least in part, or is being taken back. */

@@ -126,6 +126,18 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByRole('button', { name: 'Take back what was copied' }).count()).toBe(0);
   });
 
+  test('what its owner has moved or deleted there since is not said to be there', async () => {
+    const mail = { ...AT_GMAIL.emailmigration, done: 13, total: 13, bytes: 0, copied: 0, moved: 13 };
+    await open({ ...AT_GMAIL, emailmigration: mail });
+    const told = "13 messages were there before, and have been moved or deleted since. We don't copy them again.";
+    await page.getByRole('region', { name: 'What arrived' }).getByText(told).waitFor();
+    await page.getByText('Nothing else is missing').waitFor();
+    const card = page.getByRole('region', { name: 'Email transfer' });
+    for (const text of ['There was nothing new to copy.', told, 'no other message is missing'])
+      await card.getByText(text).waitFor();
+    expect(await page.getByText(/there already|no messages to copy|messages? (?:arrived|copied)/).count()).toBe(0);
+  });
+
   test('nobody says of a message that was not read that it has no subject, nor of a contact', async () => {
     const [unread, refused] = ['The server does not hand it out.', 'The address book refused it.'];
     const contacts = { ...DONE, skipped: [{ mailbox: 'Friends', reason: refused }] };

@@ -14,6 +14,7 @@ const moved: Notification = {
   messages: 1200,
   contacts: 1,
   messagesPresent: 0,
+  messagesMoved: 0,
   contactsPresent: 0,
   contactsCompleted: 0,
   remarks: false,

@@ -153,6 +153,35 @@ describe('what is reported as copied', { timeout: 60_000 }, () => {
     },
   );
 
+  test('does not count as there what its owner has deleted there since an earlier order, and tells so', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 3) } });
+    await using _worker = await world.work();
+    const first = await world.order(TOLD);
+    await whenEnded(world, first);
+    const remove = async (uids: string) => {
+      await using client = await world.destinationMail();
+      await client.command('SELECT INBOX');
+      await client.command(`UID STORE ${uids} +FLAGS (\\Deleted)`);
+      await client.command(`UID EXPUNGE ${uids}`);
+    };
+    await remove('2');
+    const second = await again(world, first);
+    expect(await whenEnded(world, second)).toMatchObject({ status: 'completed', copied: 0, present: 2, moved: 1 });
+    expect((await receiptOf(world, second)).sums).toEqual({ 'message present': 2, 'message moved': 1 });
+    await remove('1,3');
+    const third = await again(world, second);
+    const mail = await whenEnded(world, third);
+    expect(mail).toMatchObject({ status: 'completed', copied: 0, moved: 3 });
+    expect(mail.present).toBeUndefined();
+    expect((await receiptOf(world, third)).sums).toEqual({ 'message moved': 3 });
+    await expect.poll(() => completions(world)).toHaveLength(3);
+    const [, inPart = '', none = ''] = completions(world).map(({ raw }) => raw.replaceAll(/=\r\n/g, ''));
+    expect(inPart).toContain('2 messages were already there.');
+    expect(inPart).toContain('1 message was there before, and has been moved or deleted since then.');
+    expect(none).toContain('3 messages were there before, and have been moved or deleted since then.');
+    for (const untrue of ['already there', 'Your mail is there', 'nothing to copy']) expect(none).not.toContain(untrue);
+  });
+
   test('names what is changed of what an earlier order stored, until its owner takes that away', async () => {
     const spoilt = { is: false };
     const world = await openWorldOfTest({

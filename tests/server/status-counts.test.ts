@@ -28,7 +28,7 @@ const NOTHING_ELSE = {
   countSkippedMessages: async () => 0,
   takenBack: async () => null,
   bringsBack: async () => false,
-  arrivals: async () => ({ compared: 0, present: 0 }),
+  arrivals: async () => ({ compared: 0, present: 0, moved: 0 }),
   canTell: () => true,
   daily: async () => null,
   folders: async () => [],
@@ -66,7 +66,7 @@ test('what was copied is never more than what is done, until it has ended', asyn
   await using database = await openTestDatabase(FRESH);
   await insertTransfer(database, TRANSFER, 'key');
   await noteProgress(database, LEASE, 'emailmigration', { done: 30, total: 50, bytes: 50 });
-  const sources = { ...NOTHING_ELSE, arrivals: async () => ({ compared: 0, present: 4, copied: 40 }) };
+  const sources = { ...NOTHING_ELSE, arrivals: async () => ({ compared: 0, present: 4, moved: 0, copied: 40 }) };
   const mail = async () => (await statusOf(database, sources, ID))?.emailmigration;
   expect(await mail()).toMatchObject({ done: 30, copied: 26, present: 4 });
   await endOperation(database, LEASE, 'emailmigration', { status: 'review', failure: 'It stopped.' });

@@ -38,9 +38,10 @@ export type Folder = v.InferOutput<typeof Folder>;
 
 /**
  * What the engine knows about one operation. `done` never exceeds `total`, and no count ever decreases except `copied`,
- * by the messages that turn out to be lost. `bytes` is the octets moved; `folders` are in the order of work.
+ * by the messages that turn out to be lost, and `present`, by those that turn out to be `moved`. `bytes` is the octets moved; `folders` are in the order of work.
  * Of `done`, `copied` counts the messages that this transfer has copied (for an export: that are in its files), and
- * `present` those that were there already, for example from an earlier transfer between the same mailboxes. `kept`
+ * `present` those that were there already, for example from an earlier transfer between the same mailboxes, and
+ * `moved` those that were there before and that their owner has moved or deleted since: they are not copied again. `kept`
  * counts the messages that the provider keeps in its own form, `compared` those that were read back at the destination.
  * `left` is the estimated number of seconds until it is done, if there is an estimate.
  * `attention.until` is when the operation ends unless its owner fixes the problem; `failure` is a sentence for the
@@ -60,6 +61,7 @@ export const Progress = v.object({
   changed: v.optional(count),
   copied: v.optional(count),
   present: v.optional(count),
+  moved: v.optional(count),
   kept: v.optional(count),
   waiting: v.optional(v.object({ reason: WaitingReason, until: v.optional(v.string()) })),
   attention: v.optional(v.object({ ...Attention.entries, until: v.optional(v.string()) })),

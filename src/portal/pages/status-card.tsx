@@ -5,6 +5,7 @@ import {
   copiedBy,
   isOfFolder,
   isTakenBack,
+  lacksSome,
   leavesSomeOut,
   presentOf,
   standingOf,
@@ -113,7 +114,7 @@ function Standing({
 
 /** What was done and when, and how it compares with the source. */
 function Done({ kind, progress, hasNoFiles }: Pick<Props, 'kind' | 'progress' | 'hasNoFiles'>) {
-  const { started, finished, kept = 0, taken_back: removed, taking_back: goesOn = false } = progress;
+  const { started, finished, kept = 0, moved = 0, taken_back: removed, taking_back: goesOn = false } = progress;
   const present = presentOf(progress);
   const isDone = standingOf(progress) === 'success';
   return (
@@ -121,6 +122,7 @@ function Done({ kind, progress, hasNoFiles }: Pick<Props, 'kind' | 'progress' | 
       <dt>{status.questions.done}</dt>
       <dd>{hasNoFiles ? cancelled.noFiles : copiedWords(kind, progress)}</dd>
       {kind === 'email' && present > 0 && <dd>{status.present(kind, present)}</dd>}
+      {moved > 0 && <dd>{status.moved(moved)}</dd>}
       {started !== undefined && <dd>{status.startedAt(started)}</dd>}
       {finished !== undefined && <dd>{(isDone ? status.finishedAt : status.stoppedAt)(finished)}</dd>}
       {!isUndone(progress) && !hasNoFiles && <Proof kind={kind} progress={progress} />}
@@ -134,7 +136,7 @@ function copiedWords(kind: Props['kind'], progress: Progress): string {
   const copied = copiedBy(progress);
   if (progress.finished === undefined || copied > 0) return status.done(kind, copied, progress.bytes);
   if (standingOf(progress) !== 'success' || leavesSomeOut(progress)) return status.notCopied;
-  return presentOf(progress) > 0 ? status.nothing : status.empty[kind];
+  return presentOf(progress) + (progress.moved ?? 0) > 0 ? status.nothing : status.empty[kind];
 }
 
 function Answer({ question, answer }: { readonly question: string; readonly answer: string }) {
@@ -204,7 +206,7 @@ function LeftOut({
 function Proof({ kind, progress }: { readonly kind: 'email' | 'contacts'; readonly progress: Progress }) {
   const found = comparisonOf(progress);
   if (found === null) return null;
-  if (found.isClean) return <dd>{(leavesSomeOut(progress) ? status.provenBesides : status.proven)[kind]}</dd>;
+  if (found.isClean) return <dd>{(lacksSome(progress) ? status.provenBesides : status.proven)[kind]}</dd>;
   return (
     <dd>{status.unproven(formatNumber(found.lost), formatNumber(found.duplicated), formatNumber(found.changed))}</dd>
   );

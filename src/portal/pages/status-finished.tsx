@@ -10,6 +10,7 @@ import {
   foldersLeftBy,
   isExport,
   isTakenBack,
+  lacksSome,
   leavesSomeOut,
   presentOf,
   refusedBy,
@@ -169,11 +170,13 @@ function arrived(kind: 'email' | 'contacts', progress: ContactsProgress | undefi
   if (progress?.done === undefined) return [];
   const copied = copiedBy(progress);
   const present = presentOf(progress);
-  const said = copied === 0 && (present > 0 || leavesSomeOut(progress)) ? [] : [words.arrived(kind, copied, ofExport)];
-  return [...said, ...(present > 0 ? [standing.present(kind, present)] : [])].map((text) => ({
-    icon: 'success',
-    text,
-  }));
+  const { moved = 0 } = progress;
+  const isSaid = copied > 0 || (present + moved === 0 && !leavesSomeOut(progress));
+  const there = [
+    ...(isSaid ? [words.arrived(kind, copied, ofExport)] : []),
+    ...(present > 0 ? [standing.present(kind, present)] : []),
+  ].map((text) => ({ icon: 'success', text }) as const);
+  return moved > 0 ? [...there, { icon: 'info', text: standing.moved(moved) }] : there;
 }
 
 function refused(kind: 'email' | 'contacts', progress: Progress | undefined, ofExport: boolean): Fact[] {
@@ -198,5 +201,5 @@ function noContacts({ context }: WizardSnapshot): string {
 function proof(operations: readonly (Progress | undefined)[]): Fact[] {
   const all = operations.filter((each) => each !== undefined);
   if (!all.every((each) => comparisonOf(each)?.isClean === true)) return [];
-  return [{ icon: DRAWINGS.ticked, text: all.some(leavesSomeOut) ? words.provenBesides : words.proven }];
+  return [{ icon: DRAWINGS.ticked, text: all.some(lacksSome) ? words.provenBesides : words.proven }];
 }

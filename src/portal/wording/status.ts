@@ -142,6 +142,10 @@ export const status = {
       : `${counted(kind, done)} copied${bytes === undefined || bytes === 0 ? '' : ` (${formatBytes(bytes)})`}.`,
   present: (kind: Kind, count: number) =>
     `${counted(kind, count)} ${plural.select(count) === 'one' ? 'was' : 'were'} there already.`,
+  moved: (count: number) =>
+    plural.select(count) === 'one'
+      ? `${counted('email', count)} was there before, and has been moved or deleted since. We don't copy it again.`
+      : `${counted('email', count)} were there before, and have been moved or deleted since. We don't copy them again.`,
   startedAt: (iso: string) => `Started on ${formatMoment(iso)}.`,
   finishedAt: (iso: string) => `Finished on ${formatMoment(iso)}.`,
   stoppedAt: (iso: string) => `Stopped on ${formatMoment(iso)}.`,

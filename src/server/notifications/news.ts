@@ -24,6 +24,8 @@ export type News = {
   /** Messages copied, not counting those already present. */
   readonly messages: number;
   readonly messagesPresent: number;
+  /** Messages that were there before, and have been moved or deleted since. */
+  readonly messagesMoved: number;
   /** Contacts copied, not counting those already present or completed. */
   readonly contacts: number;
   readonly contactsPresent: number;

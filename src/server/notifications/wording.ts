@@ -151,7 +151,7 @@ function verbOf({ isExport }: Notification): string {
 
 /** How much was copied. An export has saved nothing until its files exist. */
 function doneLines(news: Notification): string[] {
-  const { kind, isExport, files, messages, messagesPresent, contacts } = news;
+  const { kind, isExport, files, messages, messagesPresent, messagesMoved, contacts } = news;
   if (isExport && files.length === 0 && kind !== 'finished') return [];
   const done = [
     ...(messages > 0 ? [counted(messages, 'message', 'messages')] : []),
@@ -161,13 +161,15 @@ function doneLines(news: Notification): string[] {
   return [
     ...(done === '' ? [] : [`${done} ${wasOrWere(messages + contacts)} ${verbOf(news)}${soFar}.`]),
     ...(messagesPresent > 0 ? [`${alreadyThere(messagesPresent, 'message', 'messages')}.`] : []),
+    ...(messagesMoved > 0 ? [movedSince(messagesMoved)] : []),
     ...(kind === 'finished' && isEmpty(news) ? [`There was nothing to ${isExport ? 'save' : 'copy'}.`] : []),
   ];
 }
 
 /** Whether there was neither mail nor a contact to copy. */
-function isEmpty({ messages, messagesPresent, contacts, contactsPresent, contactsCompleted, skipped }: News): boolean {
-  return messages + messagesPresent + contacts + contactsPresent + contactsCompleted + skipped === 0;
+function isEmpty({ messages, messagesPresent, messagesMoved, ...news }: News): boolean {
+  const { contacts, contactsPresent, contactsCompleted, skipped } = news;
+  return messages + messagesPresent + messagesMoved + contacts + contactsPresent + contactsCompleted + skipped === 0;
 }
 
 /** One thing to do, or that there is none. */
@@ -292,6 +294,11 @@ const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'Ame
 
 function alreadyThere(count: number, one: string, many: string): string {
   return `${counted(count, one, many)} ${wasOrWere(count)} already there`;
+}
+
+function movedSince(count: number): string {
+  const [have, them] = count === 1 ? ['has', 'it'] : ['have', 'them'];
+  return `${counted(count, 'message', 'messages')} ${wasOrWere(count)} there before, and ${have} been moved or deleted since then. We did not copy ${them} again.`;
 }
 
 function contactsLines({ contactsPresent, contactsCompleted, remarks }: Notification): string[] {

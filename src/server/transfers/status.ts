@@ -18,7 +18,12 @@ import type { News } from '../notifications/news.ts';
 import type { Sql } from '../store/database.ts';
 import { endOfRest, restingOperations } from './attention.ts';
 
-type Arrivals = { readonly compared: number; readonly present: number; readonly copied?: number };
+type Arrivals = {
+  readonly compared: number;
+  readonly present: number;
+  readonly moved: number;
+  readonly copied?: number;
+};
 
 /** The parts of a transfer's status that come from other modules. */
 export type StatusSources = {
@@ -26,7 +31,10 @@ export type StatusSources = {
   readonly skippedMessages: (id: string, atMost: number) => Promise<Skipped[]>;
   /** The progress of each folder, in the order of work. */
   readonly folders: (id: string) => Promise<Folder[]>;
-  /** How many messages were read back and match what was sent, how many were there before, and how many were copied. */
+  /**
+   * How many messages were read back and match what was sent, how many were there before and are there still, or have
+   * been moved or deleted since, and how many were copied.
+   */
   readonly arrivals: (id: string) => Promise<Arrivals>;
   /** How many messages were taken back; `null` if no take-back was ordered. */
   readonly takenBack: (
@@ -115,7 +123,8 @@ function isUntold({ by_itself: byItself, contact }: OperationRow, { canTell }: S
 function copiedOf(row: OperationRow, arrivals: Arrivals | null): { copied?: number } {
   const copied = row.is_export ? savedBy(row) : arrivals?.copied;
   if (copied === undefined) return {};
-  const counted = row.is_export || row.finished !== null ? Infinity : row.done - (arrivals?.present ?? 0);
+  const counted =
+    row.is_export || row.finished !== null ? Infinity : row.done - (arrivals?.present ?? 0) - (arrivals?.moved ?? 0);
   return { copied: Math.max(0, Math.min(copied, counted)) };
 }
 
@@ -136,6 +145,7 @@ async function mailProgressOf(row: OperationRow, sources: StatusSources): Promis
     ...(arrivals === null ? {} : { compared: arrivals.compared }),
     ...copiedOf(row, arrivals),
     ...(arrivals === null || arrivals.present === 0 ? {} : { present: arrivals.present }),
+    ...(arrivals === null || arrivals.moved === 0 ? {} : { moved: arrivals.moved }),
     ...(back?.remark ? { failure: back.remark } : {}),
     ...(back === null ? {} : { taken_back: back.removed, ...(back.goesOn ? { taking_back: true } : {}) }),
   };
@@ -287,7 +297,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
   const back = await sources.takenBack(id);
   const skippedMessages = await sources.countSkippedMessages(id);
   const counts = await sources.contactCounts(id);
-  const { present, copied } = await sources.arrivals(id);
+  const { present, moved, copied } = await sources.arrivals(id);
   const skippedOf = (row: (typeof rows)[number]) => {
     if (row.operation === 'emailforwarding') return 0;
     return row.skipped + (row.operation === 'emailmigration' ? skippedMessages : (counts?.refused ?? 0));
@@ -309,8 +319,9 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     source: transfer.source_email,
     destination: { provider: transfer.destination_provider, email: transfer.destination_email },
     isExport,
-    messages: isExport ? doneOf('emailmigration') : (copied ?? taken('emailmigration') - present),
+    messages: isExport ? doneOf('emailmigration') : (copied ?? taken('emailmigration') - present - moved),
     messagesPresent: present,
+    messagesMoved: moved,
     contacts: counts === null ? taken('contactsmigration') : counts.copied + counts.remarked,
     contactsPresent: counts?.present ?? 0,
     contactsCompleted: counts?.completed ?? 0,

@@ -60,6 +60,7 @@ const FOR_STRANGERS: { readonly [Key in keyof Progress]-?: (value: Progress[Key]
   changed: (changed) => changed,
   copied: (copied) => copied,
   present: (present) => present,
+  moved: (moved) => moved,
   kept: (kept) => kept,
   waiting: (waiting) => waiting,
   attention: (attention) => attention,
