@@ -119,5 +119,24 @@ describe(
       await noteForwardingOff(database, second);
       expect(await letterAbout(world, second)).not.toContain(`goes to ${OTHER_ADDRESS}`);
     });
+
+    test('is that it is on for a later order that brings only what is new, which can end it as well', async () => {
+      const { source, world } = await open(async () => {});
+      await start(world, NEW_ADDRESS);
+      await whenAllEnded(world);
+      const destination = { email: NEW_ADDRESS, password: DOVECOT_PASSWORD, provider: 'yahoo' } as const;
+      const { id } = await world.transfers.start(
+        order({ operations: ['emailmigration'], destination, notificationContact: NEW_ADDRESS }),
+        { anew: true },
+      );
+      await whenAllEnded(world);
+      expect(await letterAbout(world, id)).toContain(`goes to ${NEW_ADDRESS}`);
+      expect(await letterAbout(world, id)).not.toContain('does not follow you');
+      expect(await forwardingOf(world.database, id)).toMatchObject({ to: NEW_ADDRESS, isOn: true });
+      expect(await isForwarding(source)).toBe(true);
+      await noteForwardingOff(world.database, id);
+      expect(await forwardingOf(world.database, id)).toBeNull();
+      expect(await letterAbout(world, id)).toContain('does not follow you');
+    });
   },
 );

@@ -11,7 +11,16 @@ import { writeReceipt } from '../../src/server/receipt/write-receipt.ts';
 import { comparisonOf, notMoved, type Facts } from '../../src/server/receipt/facts.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { noteForwardingOff } from '../../src/server/transfers/forwardings.ts';
-import { openLifeWorld, type LifeWorld, type Ordered, whenEnded } from '../support/life-world.ts';
+import {
+  call,
+  NEW_ANN,
+  openLifeWorld,
+  PASSWORD,
+  statusOf,
+  type LifeWorld,
+  type Ordered,
+  whenEnded,
+} from '../support/life-world.ts';
 import { followLink } from '../support/followed-link.ts';
 import type { Letter } from '../support/mail-client.ts';
 import { letter, ODD_LETTERS } from '../support/mail-letters.ts';
@@ -315,6 +324,36 @@ describe('a receipt says', () => {
     expect(await notMovedNow()).toContain(newMail);
     expect(checkReceipt((await receipt('json')).text, pem).isListChecked).toBe(true);
     await database.query("delete from operations where operation = 'emailforwarding'");
+  });
+
+  test('not that new mail stays behind where an earlier transfer forwards it, until that is off', async () => {
+    const { database } = world.web;
+    const given = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
+    const { body } = await call(world, 'again', ordered, given);
+    const later = { id: (body as { jobid: string }).jobid, headers: ordered.headers };
+    {
+      await using _worker = await world.work();
+      await whenEnded(world, later);
+    }
+    await database.query(
+      `insert into operations (transfer_id, operation, status, started, finished)
+       values ($1, 'emailforwarding', 'completed', now(), now())`,
+      [ordered.id],
+    );
+    const newMail = 'Mail that comes to ann@sanbrunocable.example from now on';
+    const receiptNow = () => world.web.get(receiptAddress(later.id, 'json'), later.headers);
+    const forwarded = await receiptNow();
+    expect((forwarded.body as { not_moved: string[] }).not_moved).not.toContain(newMail);
+    expect(checkReceipt(forwarded.text, pem).isListChecked).toBe(true);
+    expect(await statusOf(world, later)).toMatchObject({
+      emailforwarding: { status: 'completed', to: NEW_ANN, since: expect.any(String) },
+    });
+    expect(await statusOf(world, later), 'and nothing is to be brought once a day').not.toHaveProperty('daily');
+    await noteForwardingOff(database, later.id);
+    expect(((await receiptNow()).body as { not_moved: string[] }).not_moved).toContain(newMail);
+    expect(await statusOf(world, later)).not.toHaveProperty('emailforwarding');
+    await database.query("delete from operations where operation = 'emailforwarding'");
+    await database.query('delete from transfers where id = $1', [later.id]);
   });
 
   test('that it is of different moments as long as something is being taken back', async () => {

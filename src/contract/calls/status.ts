@@ -99,7 +99,7 @@ export const ContactsProgress = v.object({
 export type ContactsProgress = v.InferOutput<typeof ContactsProgress>;
 
 /**
- * Forwarding of new mail. `to` and `since` (ISO 8601) are present once it has been set up, `ended` once its owner has
+ * Forwarding of new mail, also where another transfer between the same mailboxes has set it up. `to` and `since` (ISO 8601) are present once it has been set up, `ended` once its owner has
  * switched it off or a later transfer forwards elsewhere; `to` only for those who may see everything.
  */
 export const Forwarding = v.object({

@@ -79,6 +79,7 @@ const Shown = v.object({
   taking_back: v.optional(v.literal(true)),
   folders_left: v.optional(v.array(v.object({ folder: v.string(), reason: v.string() }))),
   unsure: v.optional(v.number()),
+  forwarded_since: v.optional(v.string()),
   forwarding_ended: v.optional(v.string()),
   operations: v.array(v.record(v.string(), v.any())),
   sums: v.record(v.string(), v.number()),

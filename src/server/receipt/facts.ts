@@ -3,6 +3,7 @@ import type { Provider } from '../../contract/provider.ts';
 import { counted } from '../counted.ts';
 import { COPIED, foldersLeft } from '../mail/copy/ledger-report.ts';
 import type { Sql } from '../store/database.ts';
+import { forwardingOf } from '../transfers/forwardings.ts';
 
 /** What a receipt says of a transfer as a whole. Times are ISO 8601. */
 export type Facts = {
@@ -32,6 +33,8 @@ export type Facts = {
   readonly folders_left?: readonly { readonly folder: string; readonly reason: string }[];
   /** So many more were on their way when it ended, and may have arrived; they have no line. */
   readonly unsure?: number;
+  /** Since when new mail is forwarded, by an earlier or a later transfer between the same mailboxes. */
+  readonly forwarded_since?: string;
   /** When forwarding that had been set up was switched off, or went over to another address. */
   readonly forwarding_ended?: string;
 };
@@ -75,6 +78,8 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
     'select forwarding_ended as ended from operations where transfer_id = $1 and forwarding_ended is not null',
     [transferId],
   );
+  const forwards = operations.some(({ operation }) => operation === 'emailforwarding');
+  const forwarded = forwards ? null : await forwardingOf(sql, transferId);
   const goesOn = await sql.query('select 1 from take_backs where transfer_id = $1 and finished is null', [transferId]);
   const left = await foldersLeft(sql, transferId);
   const { removed, ...copies } = counts ?? { compared: 0, copied: 0, octets: 0, removed: 0 };
@@ -102,6 +107,7 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
     ...(goesOn.length === 0 ? {} : { taking_back: true }),
     ...(left.length === 0 ? {} : { folders_left: left }),
     ...(unsure === 0 ? {} : { unsure }),
+    ...(forwarded?.since === undefined ? {} : { forwarded_since: forwarded.since.toISOString() }),
     ...(forwarding === undefined ? {} : { forwarding_ended: forwarding.ended.toISOString() }),
     ...saved,
   };
@@ -126,11 +132,12 @@ export function comparisonOf({ compared, copied, to, operations, unsure = 0, tak
 }
 
 /** What no transfer of this kind brings. */
-export function notMoved({ operations, from, to, forwarding_ended: ended }: Facts): string[] {
+export function notMoved({ operations, from, to, forwarded_since: since, forwarding_ended: ended }: Facts): string[] {
   const has = (name: string) => operations.some(({ operation }) => operation === name);
   const isForwarded =
-    ended === undefined &&
-    operations.some(({ operation, status }) => operation === 'emailforwarding' && status === 'completed');
+    since !== undefined ||
+    (ended === undefined &&
+      operations.some(({ operation, status }) => operation === 'emailforwarding' && status === 'completed'));
   const [address, newAddress] = [addressOf(from), addressOf(to)];
   return [
     'Mail rules, filters, signatures and other settings',

@@ -5,6 +5,7 @@ import { resealed, type Safe } from '../store/safe.ts';
 import { SealError } from '../store/vault.ts';
 import { orderAgain } from './again.ts';
 import { credentialsIfAny, openSecret, ROLES, sealSecret, type Role, type Secret } from './credentials.ts';
+import { forwardingOf } from './forwardings.ts';
 import type { Transfers } from './orders.ts';
 import { betweenSameAccounts, transferById, type Transfer } from './transfer.ts';
 
@@ -72,15 +73,14 @@ export async function dailyOf(sql: Sql, accessEnd: string, now: number, id: stri
     [id],
   );
   if (daily?.ended === null) return { until: daily.until.toISOString(), next: daily.next.toISOString() };
-  const [transfer] = await sql.query<{ bringsMail: boolean; forwards: boolean }>(
-    `select destination_provider <> 'file_export' and 'emailmigration' = any(operations) as "bringsMail",
-       exists (select 1 from operations where transfer_id = id and operation = 'emailforwarding'
-         and status = 'completed' and forwarding_ended is null) as forwards
+  const [transfer] = await sql.query<{ bringsMail: boolean }>(
+    `select destination_provider <> 'file_export' and 'emailmigration' = any(operations) as "bringsMail"
      from transfers where id = $1`,
     [id],
   );
   const until = dailyUntil(accessEnd, now);
-  if (until === null || transfer === undefined || !transfer.bringsMail || transfer.forwards) return null;
+  if (until === null || transfer === undefined || !transfer.bringsMail) return null;
+  if ((await forwardingOf(sql, id))?.isOn === true) return null;
   return { until: until.toISOString(), ...(daily === undefined ? {} : { ended: daily.ended }) };
 }
 

@@ -1,22 +1,34 @@
 import type { Sql } from '../store/database.ts';
 
-/** The forwarding that a transfer has set up; `null` if it wasn't ordered to set up any. */
-export async function forwardingOf(
-  sql: Sql,
-  transferId: string,
-): Promise<{ readonly sourceEmail: string; readonly to: string; readonly isOn: boolean } | null> {
-  const [row] = await sql.query<{ source_email: string; destination_email: string; is_on: boolean }>(
-    `select source_email, destination_email, operations.status = 'completed' and forwarding_ended is null as is_on
+/** Transfers of the same mailbox to the same address, which share one forwarding; the address of an export is nobody's. */
+const BETWEEN_SAME = `select other.id from transfers other join transfers this on this.source_email = other.source_email
+  and this.destination_email = other.destination_email where this.id = $1 and this.destination_provider <> 'file_export'`;
+
+/** `since` is missing before it has been tried. */
+type Forwarding = {
+  readonly sourceEmail: string;
+  readonly to: string;
+  readonly isOn: boolean;
+  readonly since?: Date;
+};
+
+/**
+ * The forwarding that is on between a transfer's mailboxes, by whichever transfer it was set up, or else the one that
+ * this one was ordered to set up; `null` if there is neither.
+ */
+export async function forwardingOf(sql: Sql, transferId: string): Promise<Forwarding | null> {
+  const isOn = "operations.status = 'completed' and forwarding_ended is null";
+  const [row] = await sql.query<{ source: string; to: string; on: boolean; since: Date | null }>(
+    `select source_email as source, destination_email as to, ${isOn} as on, operations.finished as since
      from operations join transfers on transfers.id = transfer_id
-     where transfer_id = $1 and operation = 'emailforwarding'`,
+     where operation = 'emailforwarding' and (transfer_id = $1 or ${isOn} and transfer_id in (${BETWEEN_SAME}))
+     order by ${isOn} desc, transfer_id = $1 desc, operations.finished limit 1`,
     [transferId],
   );
-  return row === undefined ? null : { sourceEmail: row.source_email, to: row.destination_email, isOn: row.is_on };
+  if (row === undefined) return null;
+  const { source: sourceEmail, to, on, since } = row;
+  return { sourceEmail, to, isOn: on, ...(since === null ? {} : { since }) };
 }
-
-/** Other transfers of the same mailbox to the same address, which share one forwarding. */
-const BETWEEN_SAME = `select other.id from transfers other join transfers this on this.source_email = other.source_email
-  and this.destination_email = other.destination_email where this.id = $1`;
 
 /**
  * A mailbox has only one forwarding, so this ends any that earlier transfers have set up to another address. Those to the

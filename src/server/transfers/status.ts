@@ -17,6 +17,7 @@ import { shownStatusOf, SKIPPED_SHOWN, type StatusValue } from '../../contract/t
 import type { News } from '../notifications/news.ts';
 import type { Sql } from '../store/database.ts';
 import { endOfRest, restingOperations } from './attention.ts';
+import { forwardingOf } from './forwardings.ts';
 
 type Arrivals = {
   readonly compared: number;
@@ -93,8 +94,10 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
         status.contactsmigration = await contactsProgressOf(row, sources);
         break;
       case 'emailforwarding':
-        status.emailforwarding = forwardingOf(row);
+        status.emailforwarding = orderedForwarding(row);
     }
+  const forwarding = status.emailforwarding ?? (await standingForwarding(sql, id));
+  if (forwarding !== null) status.emailforwarding = forwarding;
   const daily = await sources.daily(id);
   if (daily !== null) status.daily = daily;
   if (first.has_ended && !first.is_export && (await sources.bringsBack(id))) status.brings_back = true;
@@ -167,7 +170,15 @@ async function contactsProgressOf(row: OperationRow, sources: StatusSources): Pr
   };
 }
 
-function forwardingOf(row: OperationRow): Forwarding {
+/** One that an earlier transfer has set up, and that is on. */
+async function standingForwarding(sql: Sql, id: string): Promise<Forwarding | null> {
+  const forwarding = await forwardingOf(sql, id);
+  if (forwarding?.isOn !== true || forwarding.since === undefined) return null;
+  const since = forwarding.since.toISOString();
+  return { status: 'completed', finished: since, to: forwarding.to, since };
+}
+
+function orderedForwarding(row: OperationRow): Forwarding {
   const { status, failure, started, finished, destination_email: to, forwarding_ended: ended } = row;
   return {
     status,
@@ -283,9 +294,8 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     waiting_reason: WaitingReason | null;
     waiting_until: Date | null;
     waits: boolean;
-    forwarding_ended: Date | null;
   }>(
-    `select operation, status, done, failure, finished, forwarding_ended, waiting_reason,
+    `select operation, status, done, failure, finished, waiting_reason,
        case when waiting_until > now() then waiting_until end as waiting_until, waiting_since is not null and finished is null as waits,
        case when operation = 'emailmigration' then (select messages from exports where exports.transfer_id = $1) end as saved,
        coalesce(jsonb_array_length(skipped), 0) as skipped
@@ -302,10 +312,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     if (row.operation === 'emailforwarding') return 0;
     return row.skipped + (row.operation === 'emailmigration' ? skippedMessages : (counts?.refused ?? 0));
   };
-  const forwarding = rows.find(
-    ({ operation, status, forwarding_ended: ended }) =>
-      operation === 'emailforwarding' && status === 'completed' && ended === null,
-  );
+  const forwarding = await forwardingOf(sql, id);
   const daily = await sources.daily(id);
   const taken = (operation: Operation) =>
     rows.filter((row) => row.operation === operation).reduce((total, row) => total + row.done - skippedOf(row), 0);
@@ -355,9 +362,9 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     ...(back === null ? {} : { takenBack: { removed: back.removed, remark: back.remark ?? null } }),
     ...(transfer.daily_is_off ? { dailyIsOff: true } : {}),
     ...(daily?.next === undefined ? {} : { dailyUntil: new Date(daily.until) }),
-    ...(forwarding === undefined || forwarding.finished === null
-      ? {}
-      : { forwarding: { to: transfer.destination_email, since: forwarding.finished } }),
+    ...(forwarding?.isOn === true && forwarding.since !== undefined
+      ? { forwarding: { to: forwarding.to, since: forwarding.since } }
+      : {}),
   };
 }
 
