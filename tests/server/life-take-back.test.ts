@@ -408,6 +408,54 @@ describe('taking back', { timeout: 60_000 }, () => {
     expect(copied.present).toBeUndefined();
   });
 
+  test('removes a folder that a transfer before it had made and could not remove, as it was not empty then', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 2), Family: some(20, 2) } });
+    const before = await everything(world);
+    await using _worker = await world.work();
+    const again = async (ordered: Ordered, ...letters: readonly Letter[]) => {
+      {
+        await using client = await world.sourceMail();
+        await client.append('Family', letters);
+      }
+      const given = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
+      const { jobid: id } = (await call(world, 'again', ordered, given)).body as { jobid: string };
+      await whenEnded(world, { ...ordered, id });
+      return { ...ordered, id };
+    };
+    const first = await world.order();
+    await whenEnded(world, first);
+    const second = await again(first, letter(50));
+    const third = await again(second, letter(51));
+    await takenBack(world, second);
+    await takenBack(world, first);
+    expect((await everything(world)).filter((each) => each.startsWith('Family'))).toHaveLength(2);
+    await takenBack(world, third);
+    expect(await everything(world)).toEqual(before);
+  });
+
+  test('keeps an empty folder of a transfer before it that is not taken back', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 2), Family: some(20, 2) } });
+    await using _worker = await world.work();
+    const first = await world.order();
+    await whenEnded(world, first);
+    {
+      await using client = await world.destinationMail();
+      await client.command('SELECT Family');
+      await client.command('STORE 1:* +FLAGS (\\Deleted)');
+      await client.command('EXPUNGE');
+    }
+    const before = await everything(world);
+    {
+      await using client = await world.sourceMail();
+      await client.append('Family', [letter(50)]);
+    }
+    const given = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
+    const { jobid: id } = (await call(world, 'again', first, given)).body as { jobid: string };
+    await whenEnded(world, { ...first, id });
+    await takenBack(world, { ...first, id });
+    expect(await everything(world)).toEqual(before);
+  });
+
   test('leaves nothing said of what stays, after a transfer whose owner had let two weeks pass', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
     await using _worker = await world.work();

@@ -30,6 +30,13 @@ export type TakeBackRecords = {
   folderRemoved(path: string): Promise<void>;
 };
 
+/**
+ * SQL for the transfers between the accounts of $1 whose folders go once they are empty: itself, and those that were taken
+ * back before and had to leave some, because a later transfer had put messages there.
+ */
+const TAKEN_BACK = `select that.id from transfers this join transfers that on ${betweenSameAccounts('that', 'this')}
+  where this.id = $1 and exists (select 1 from take_backs where transfer_id = that.id)`;
+
 const OWN = `not l.earlier and l.fate in ('stored', 'kept') and l.removal is distinct from 'removed'
   and l.destination_uid is not null`;
 
@@ -126,13 +133,17 @@ export function openTakeBackRecords(database: Database, { transferId, epoch }: L
     folders: async () =>
       (
         await database.query<{ path: string }>(
-          'select path from made_folders where transfer_id = $1 order by length(path) desc, path',
+          `select distinct path, length(path) from made_folders where transfer_id in (${TAKEN_BACK})
+           order by length(path) desc, path`,
           [transferId],
         )
       ).map(({ path }) => path),
     folderRemoved: (path) =>
       held(async (sql) => {
-        await sql.query('delete from made_folders where transfer_id = $1 and path = $2', [transferId, path]);
+        await sql.query(`delete from made_folders where transfer_id in (${TAKEN_BACK}) and path = $2`, [
+          transferId,
+          path,
+        ]);
       }),
   };
 }
