@@ -79,6 +79,19 @@ describe('a stop', { timeout: 60_000 }, () => {
     expect(await stopTransfer(services, id, wait)).toBe(false);
   });
 
+  test('under way takes in no order that comes meanwhile, which is answered once it is over', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: many(3) } });
+    const ordered = await world.order();
+    // Another browser is stopping it.
+    await world.web.database.query('update transfers set stop_asked = now()');
+    await expect(world.order({ headers: ordered.headers })).rejects.toThrow('MIGRATION_IN_PROGRESS');
+    await using _worker = await world.work();
+    expect(await whenEnded(world, ordered)).toMatchObject({ ended: 'cancelled' });
+    const next = await world.order({ headers: ordered.headers });
+    expect(next.id).not.toBe(ordered.id);
+    expect(await whenEnded(world, next)).toMatchObject({ status: 'completed', copied: 3 });
+  });
+
   test('that comes when all is done, and its worker has died before it could say so, is too late as well', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: many(3) } });
     const { database, services } = world.web;

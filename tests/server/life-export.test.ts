@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { deletionOf } from '../../src/contract/calls/export-file.ts';
 import { receiptAddress } from '../../src/contract/calls/receipt.ts';
 import { copiedBy } from '../../src/contract/transfer-status.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
@@ -115,6 +116,21 @@ describe('an export without files', { timeout: 60_000 }, () => {
     expect(copiedBy(await whenEnded(world, ordered))).toBe(0);
     expect(await receipt()).toMatchObject({ copied: 0, octets: 0, how_compared: expect.stringContaining('no files') });
   });
+});
+
+test('an export whose files were deleted is made anew when it is ordered again at once', async () => {
+  const world = await openWorldOfTest({ environment: { LEGACY_CARDDAV_URL: undefined }, mail: { INBOX: some(0, 3) } });
+  await using _worker = await world.work();
+  const first = await orderExport(world);
+  await whenEnded(world, first);
+  expect((await orderExport(world)).id, 'the button was pressed twice').toBe(first.id);
+  const [file] = (await statusOf(world, first)).exports ?? [];
+  const answer = await world.web.post(deletionOf(file?.url ?? '', world.web.url), {}, first.headers);
+  expect(answer.status).toBe(200);
+  const second = await orderExport(world);
+  expect(second.id).not.toBe(first.id);
+  await whenEnded(world, second);
+  expect((await statusOf(world, second)).files).toBe('there');
 });
 
 describe('an export', { ...needs('dovecot', 'unzip'), timeout: 90_000 }, () => {

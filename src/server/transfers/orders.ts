@@ -59,7 +59,7 @@ export type Transfers = {
    * then on; so is one that has completed within the last minute, or with the same token: an answer got lost, or a
    * button was pressed twice.
    * `usesToken` tells whether the order's token is the one that the transfer works with.
-   * `busy`: the source is being moved somewhere else, by the transfer of that ID.
+   * `busy`: the source is being moved somewhere else, or is about to be left, by the transfer of that ID.
    */
   start(order: TransferOrder, options?: Starting): Promise<Started>;
   /**
@@ -158,9 +158,9 @@ export function openTransfers({
   async function standing(order: TransferOrder, submitKey: string, { anew = false }: Anew): Promise<Started | null> {
     const running = await runningTransfer(database, order.source.email);
     if (running !== null) {
-      if (isSameOrder(running.submitKey, submitKey))
-        return { kind: 'started', id: running.id, usesToken: running.submitKey === submitKey };
-      return { kind: 'busy', id: running.id };
+      // What is being stopped does nothing for whoever orders now.
+      if (running.isStopping || !isSameOrder(running.submitKey, submitKey)) return { kind: 'busy', id: running.id };
+      return { kind: 'started', id: running.id, usesToken: running.submitKey === submitKey };
     }
     const completed = anew ? null : await completedTransfer(database, submitKey);
     if (
@@ -275,18 +275,21 @@ function isSameOrder(one: string, other: string): boolean {
   return one.split('.')[0] === other.split('.')[0];
 }
 
+type Running = { readonly id: string; readonly submitKey: string; readonly isStopping: boolean };
+
 /** The transfer that is reading from this mailbox, if any. */
-async function runningTransfer(sql: Sql, sourceEmail: string): Promise<{ id: string; submitKey: string } | null> {
-  const [row] = await sql.query<{ id: string; submit_key: string }>(
-    'select id, submit_key from transfers where source_email = $1 and finished is null',
+async function runningTransfer(sql: Sql, sourceEmail: string): Promise<Running | null> {
+  const [row] = await sql.query<Running>(
+    `select id, submit_key as "submitKey", stop_asked is not null as "isStopping"
+     from transfers where source_email = $1 and finished is null`,
     [sourceEmail],
   );
-  return row === undefined ? null : { id: row.id, submitKey: row.submit_key };
+  return row ?? null;
 }
 
 /**
  * The newest transfer from the same order that completed all its operations, and how long ago it ended: less than 0 seconds
- * where the database's clock was ahead then.
+ * where the database's clock was ahead then. Not one that has nothing to show for it any more.
  */
 async function completedTransfer(sql: Sql, submitKey: string): Promise<{ id: string; secondsAgo: number } | null> {
   const [row] = await sql.query<{ id: string; seconds_ago: number }>(
@@ -294,6 +297,7 @@ async function completedTransfer(sql: Sql, submitKey: string): Promise<{ id: str
      where submit_key = $1 and finished is not null
        and not exists (select 1 from operations o where o.transfer_id = t.id and o.status <> 'completed')
        and not exists (select 1 from take_backs b where b.transfer_id = t.id)
+       and not exists (select 1 from exports e where e.transfer_id = t.id and e.deleted is not null)
      order by created desc limit 1`,
     [submitKey],
   );
