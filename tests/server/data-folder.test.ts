@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, statfs, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { DataFolderError, holdDataFolder } from '../../src/server/store/data-folder.ts';
 import { needs } from '../support/needs.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
@@ -33,6 +33,14 @@ async function hold(
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   const [pid = '', ...said] = line.split(' ');
   return { child, pid: Number(pid), said: said.join(' ') };
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 describe('a data folder', () => {
@@ -65,6 +73,8 @@ describe('a data folder', () => {
     // The shell becomes a program that never waits for its child, so the child stays a zombie.
     const script = 'mkfifo "$2/in" && exec 3<>"$2/in"; "$0" "$1" "$2" <&3 & exec sleep 600';
     const first = await hold('bash', '-c', script, process.execPath, HOLD, folder);
+    // Killing the shell's program leaves it, with the output of all tests in its hands.
+    onTestFinished(() => killIfThere(first.pid));
     expect(first.said).toBe('held');
     await expect(holdDataFolder(folder)).rejects.toThrow(IN_USE);
     process.kill(first.pid, 'SIGKILL');
@@ -85,6 +95,18 @@ describe('a data folder', () => {
       expect(second.said).toMatch(IN_USE);
     },
   );
+
+  test('where nobody can make one is refused, and not tried without end', needs('Linux'), async () => {
+    await expect(holdDataFolder('/proc/data/portal')).rejects.toThrow(
+      "DATA_DIR /proc/data/portal can't be written (ENOENT)",
+    );
+  });
+
+  test('is made with those above it, for its user alone', async () => {
+    const path = join(folder, 'some/where');
+    await using _held = await holdDataFolder(path);
+    expect((await stat(path)).mode & 0o777).toBe(0o700);
+  });
 
   test('of an older release, whose lock a dead process left, is taken', async () => {
     await writeFile(join(folder, 'lock'), `${process.pid} 1\n`);

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
-import { holdDataFolder } from '../../src/server/store/data-folder.ts';
+import { DataFolderError, holdDataFolder } from '../../src/server/store/data-folder.ts';
 
 /** A process that holds the given data folder until its input ends. It prints whether it could, or why not. */
-const said = await holdDataFolder(process.argv[2] ?? '').then(
-  () => 'held',
-  (error: unknown) => (error instanceof Error ? error.message : String(error)),
-);
-process.stdout.write(`${process.pid} ${said}\n`);
-if (said === 'held') await once(process.stdin.resume(), 'end');
+try {
+  // The garbage collector would let go of a lock that nobody refers to.
+  await using _folder = await holdDataFolder(process.argv[2] ?? '');
+  process.stdout.write(`${process.pid} held\n`);
+  await once(process.stdin.resume(), 'end');
+} catch (error) {
+  if (!(error instanceof DataFolderError)) throw error;
+  process.stdout.write(`${process.pid} ${error.message}\n`);
+}

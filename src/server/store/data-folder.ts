@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeFolder } from './make-folder.ts';
 
 /** The data folder can't be used: it isn't writable, or another process holds it. The message is for the operator. */
 export class DataFolderError extends Error {
@@ -18,7 +19,7 @@ export type DataFolder = AsyncDisposable & {
 /** @throws {DataFolderError} */
 export async function holdDataFolder(path: string): Promise<DataFolder> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    await makeFolder(path);
     const lock = takeLock(join(path, 'held'));
     return {
       path,

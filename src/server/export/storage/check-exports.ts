@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SettingsError } from '../../../contract/settings.ts';
 import { isDiskFull } from '../staging/disk-room.ts';
 import { StoreError, type ExportStore } from './export-store.ts';
 import type { Log } from '../../log.ts';
+import { makeFolder } from '../../store/make-folder.ts';
 
 /** A bucket that does not answer within this time at the start is in trouble. */
 const ANSWER_WITHIN_MS = 20_000;
@@ -57,7 +58,7 @@ export async function checkExports(exports: ExportStore, log: Log, answerWithin 
 }
 
 async function writeTo(exports: ExportStore, name: string, file: string, signal: AbortSignal): Promise<void> {
-  await mkdir(exports.staging, { recursive: true, mode: 0o700 });
+  await makeFolder(exports.staging);
   await writeFile(file, CONTENT, { mode: 0o600 });
   await exports.put(name, FILE, file, signal);
   const found = await text(await exports.read(name, FILE, { start: 0, end: CONTENT.length - 1 }, signal));
