@@ -242,15 +242,20 @@ test('a bucket that says nothing lets nobody wait for a download to begin', asyn
 });
 
 test.each([
-  's3://',
-  's3://B@d/x',
-  'https://example.com/exports',
-  's3://bucket/x?endpoint=nonsense',
-  's3://bucket/x?endpiont=https://s3.example.com',
-  'ftp://host/x',
-])('EXPORTS_URL=%s ends the start with an example', (exportsUrl) => {
-  expect(() => openExportStore({ exportsUrl, dataDir: folder })).toThrow(SettingsError);
-  expect(() => openExportStore({ exportsUrl, dataDir: folder })).toThrow(/Example: EXPORTS_URL=s3:/);
+  ['s3://', 'must be a folder, or a bucket'],
+  ['s3://B@d/x', 'must be a folder, or a bucket'],
+  ['https://example.com/exports', 'must be a folder, or a bucket'],
+  ['ftp://host/x', 'must be a folder, or a bucket'],
+  ['s3://bucket/x?endpoint=nonsense', 'has no valid endpoint.'],
+  ['s3://bucket/x?region=us west', 'has no valid region.'],
+  ['s3://bucket/x?endpiont=https://s3.example.com', 'has a parameter, endpiont, that is neither endpoint nor region.'],
+  // It would be left out without a word, and the files lie at the top of the bucket.
+  ['s3://bucket?prefix=exports', 'has a parameter, prefix, that is neither endpoint nor region.'],
+  ['s3://bucket/x?endpoint=https://a:b&hunter2@host', 'has a parameter that is neither endpoint nor region.'],
+])('EXPORTS_URL=%s ends the start with an example, and with what is wrong', (exportsUrl, fault) => {
+  const open = () => openExportStore({ exportsUrl, dataDir: folder });
+  expect(open).toThrow(SettingsError);
+  expect(open).toThrow(new RegExp(`^EXPORTS_URL ${fault}.* Example: EXPORTS_URL=s3:`));
 });
 
 test('a folder holds its files readable by their owner only', async () => {

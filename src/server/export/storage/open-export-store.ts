@@ -7,6 +7,8 @@ import { openFolderStore } from './folder-store.ts';
 import type { ExportStore } from './export-store.ts';
 
 const EXAMPLE = 'EXPORTS_URL=s3://bucket/prefix?endpoint=https://s3.example.com&region=us-west-1';
+const FAULT = "must be a folder, or a bucket's address that starts with s3://.";
+const PARAMETERS = ['endpoint', 'region'];
 /** Strict, as a misspelt endpoint would send the files to Amazon. */
 const Bucket = v.strictObject({
   bucket: v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9._-]{1,62}$/)),
@@ -23,17 +25,25 @@ const Bucket = v.strictObject({
 export function openExportStore({ exportsUrl, dataDir }: Pick<Settings, 'exportsUrl' | 'dataDir'>): ExportStore {
   if (!/^[a-z0-9+.-]+:\/\//i.test(exportsUrl)) return openFolderStore(resolve(exportsUrl));
   const url = URL.parse(exportsUrl);
-  const { bucket, prefix, ...query } = {
-    ...Object.fromEntries(url?.searchParams ?? []),
+  const parameters = Object.fromEntries(url?.searchParams ?? []);
+  const address = v.safeParse(Bucket, {
+    ...parameters,
     bucket: url?.hostname,
     prefix: url === null ? undefined : withoutEnd(url.pathname.replace(/^\/+/, ''), '/'),
-  };
-  const address = v.safeParse(Bucket, { bucket, prefix, ...query });
-  if (url?.protocol !== 's3:' || !address.success)
-    throw new SettingsError([
-      `EXPORTS_URL must be a folder, or a bucket's address that starts with s3://. Example: ${EXAMPLE}`,
-    ]);
+  });
+  const fault = faultOfParameters(Object.keys(parameters), address.issues ?? []);
+  if (url?.protocol !== 's3:' || !address.success || fault !== null)
+    throw new SettingsError([`EXPORTS_URL ${fault ?? FAULT} Example: ${EXAMPLE}`]);
   return bucketStore(address.output, resolve(join(dataDir, 'staging')));
+}
+
+/** What is wrong behind the `?`; only what looks like a name is repeated, as a secret may stand there. */
+function faultOfParameters(given: readonly string[], issues: readonly v.BaseIssue<unknown>[]): string | null {
+  const other = given.find((name) => !PARAMETERS.includes(name));
+  if (other !== undefined)
+    return `has a parameter${/^[a-z_-]{1,40}$/i.test(other) ? `, ${other},` : ''} that is neither endpoint nor region.`;
+  const wrong = PARAMETERS.find((name) => issues.some((issue) => v.getDotPath(issue) === name));
+  return wrong === undefined ? null : `has no valid ${wrong}.`;
 }
 
 /** Amazon's SDK takes 50 MB of memory, so it is loaded on first use, and only for buckets. */
