@@ -61,5 +61,18 @@ export function withFoldedDomain(email: string): string {
 }
 
 export function isAtDomain(email: string, domains: readonly string[]): boolean {
-  return domains.includes(domainOf(email));
+  return isAmongDomains(domainOf(email), domains);
+}
+
+/** Whether a domain is one of these, each in letters or as DNS has it (`xn--…`). */
+export function isAmongDomains(domain: string, domains: readonly string[]): boolean {
+  return domains.some((each) => inAscii(each) === inAscii(domain));
+}
+
+function inAscii(domain: string): string {
+  try {
+    return isDomain(domain) ? new URL(`http://${domain}`).hostname : domain;
+  } catch {
+    return domain;
+  }
 }

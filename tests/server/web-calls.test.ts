@@ -112,6 +112,14 @@ describe('capabilities', () => {
     expect([answer.status, answer.body]).toMatchObject([404, { error: 'PROVIDER_NOT_SUPPORTED' }]);
   });
 
+  test('a domain that says it takes no mail (RFC 7505) is not supported, though it has an address', async () => {
+    world.dns.zones.set('no-mail.example', { mx: ['.'], a: ['192.0.2.1'] });
+    const answer = await capabilitiesOf('ann@no-mail.example');
+    expect([answer.status, answer.body]).toMatchObject([404, { error: 'PROVIDER_NOT_SUPPORTED' }]);
+    const validated = await world.get('/api/v2/domain-validation/?domain=no-mail.example');
+    expect(validated.body).toEqual({ valid: false });
+  });
+
   test('a domain is asked about once while the answer is fresh', async () => {
     world.dns.zones.set('fresh.example', { mx: ['mx.fresh.example'] });
     await capabilitiesOf('ann@fresh.example');

@@ -1,4 +1,4 @@
-import { promises as dns } from 'node:dns';
+import { promises as dns, type MxRecord } from 'node:dns';
 
 const ANSWER_WITHIN_MS = 2000;
 const TRIES = 2;
@@ -33,6 +33,11 @@ export function recordsOf<Found>(question: Promise<Found[]>): Promise<Found[]> {
  */
 export function certainRecordsOf<Found>(question: Promise<Found[]>): Promise<Found[]> {
   return recordsUnless(question, new Set([...SILENCE, dns.SERVFAIL]));
+}
+
+/** Whether a domain with these records takes mail: `.`, which Node answers as nothing, says that it does not (RFC 7505). */
+export function takesMailBy(exchangers: readonly MxRecord[]): boolean {
+  return exchangers.some(({ exchange }) => exchange !== '' && exchange !== '.');
 }
 
 async function recordsUnless<Found>(question: Promise<Found[]>, unknown: ReadonlySet<string>): Promise<Found[]> {

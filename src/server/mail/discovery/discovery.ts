@@ -1,8 +1,14 @@
 import { domainToASCII } from 'node:url';
-import { domainOf, isDomain } from '../../../contract/email-address.ts';
+import { domainOf, isAtDomain, isDomain } from '../../../contract/email-address.ts';
 import type { Provider } from '../../../contract/provider.ts';
 import type { Settings } from '../../../contract/settings.ts';
-import { certainRecordsOf, recordsOf, ResolverUnavailable, type Resolver } from '../../network/resolver.ts';
+import {
+  certainRecordsOf,
+  recordsOf,
+  ResolverUnavailable,
+  takesMailBy,
+  type Resolver,
+} from '../../network/resolver.ts';
 import { fetchAutoconfig, type ImapServer } from './autoconfig.ts';
 import { providerOfDomain, providerOfServer } from '../imap/providers.ts';
 
@@ -50,8 +56,8 @@ export function openDiscovery({ settings, resolver, now }: Services): Discovery 
   }
 
   async function find(email: string): Promise<Found | null> {
+    if (isAtDomain(email, settings.legacyDomains)) return { provider: 'sanbruno' };
     const domain = domainToASCII(domainOf(email));
-    if (settings.legacyDomains.some((each) => domainToASCII(each) === domain)) return { provider: 'sanbruno' };
     const known = providerOfDomain(domain);
     if (known !== null) return { provider: known };
     if (!isDomain(domain)) return null;
@@ -76,7 +82,7 @@ async function ask(domain: string, settings: Settings, resolver: Resolver): Prom
   ]);
   const imap = configured ?? announced;
   if (imap !== null) return { provider: providerOfServer(imap.host) ?? 'other', imap };
-  if (exchangers?.some(({ exchange }) => exchange !== '') === true) return { provider: 'other' };
+  if (exchangers !== null && exchangers.length > 0) return takesMailBy(exchangers) ? { provider: 'other' } : null;
   const addresses = await soon(certainRecordsOf(resolver.resolve4(domain)));
   if (addresses !== null && addresses.length > 0) return { provider: 'other' };
   if (exchangers === null || addresses === null)

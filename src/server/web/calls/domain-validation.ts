@@ -1,7 +1,13 @@
 import { domainToASCII } from 'node:url';
 import { domainValidation } from '../../../contract/calls/domain-validation.ts';
-import { isDomain } from '../../../contract/email-address.ts';
-import { certainRecordsOf, recordsOf, ResolverUnavailable, type Resolver } from '../../network/resolver.ts';
+import { isAmongDomains, isDomain } from '../../../contract/email-address.ts';
+import {
+  certainRecordsOf,
+  recordsOf,
+  ResolverUnavailable,
+  takesMailBy,
+  type Resolver,
+} from '../../network/resolver.ts';
 import { domainUnchecked } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import { route } from './route.ts';
@@ -14,7 +20,7 @@ export const answerDomainValidation = route(
     // Checked before conversion, because `domainToASCII` also decodes `%2E`.
     const domain = isDomain(given) ? domainToASCII(given).toLowerCase() : '';
     if (!isDomain(domain)) return { valid: false };
-    if (settings.legacyDomains.includes(domain)) return { valid: true };
+    if (isAmongDomains(domain, settings.legacyDomains)) return { valid: true };
     try {
       return { valid: await takesMail(domain, resolver) };
     } catch (error) {
@@ -24,10 +30,10 @@ export const answerDomainValidation = route(
   },
 );
 
-/** Mail goes to the MX hosts or, without any, to the domain's own address (RFC 5321 §5.1); `.` is a null MX (RFC 7505). */
+/** Mail goes to the MX hosts or, without any, to the domain's own address (RFC 5321 §5.1). */
 async function takesMail(domain: string, resolver: Resolver): Promise<boolean> {
   const exchangers = await certainRecordsOf(resolver.resolveMx(domain));
-  if (exchangers.length > 0) return exchangers.some(({ exchange }) => exchange !== '' && exchange !== '.');
+  if (exchangers.length > 0) return takesMailBy(exchangers);
   const [v4, v6] = await Promise.all([
     certainRecordsOf(resolver.resolve4(domain)),
     recordsOf(resolver.resolve6(domain)),
