@@ -15,7 +15,7 @@ import { openExportWorld } from '../support/export-world.ts';
 import { freePort } from '../support/free-port.ts';
 import { handOn, startHttpListener } from '../support/http-listener.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
-import { S3_KEYS, startS3Server, type S3Server } from '../support/s3-server.ts';
+import { S3_KEYS, setVariables, startS3Server, type S3Server } from '../support/s3-server.ts';
 import { openWeb } from '../../src/server/web/services.ts';
 import { fromBrowser, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
@@ -25,9 +25,10 @@ const DAY_MS = 86_400_000;
 let server: S3Server;
 let folder: string;
 let web: WebWorld;
+let putBack: () => void;
 
 beforeAll(async () => {
-  Object.assign(process.env, S3_KEYS);
+  putBack = setVariables(S3_KEYS);
   folder = await mkdtemp(join(tmpdir(), 'bucket-'));
   server = await startS3Server();
   web = await openWebWorld({ environment: { EXPORTS_URL: server.url, DATA_DIR: folder } });
@@ -35,6 +36,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await web[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
+  putBack();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -158,10 +160,10 @@ test('a bucket in trouble keeps nobody from starting, one that may not be read d
 });
 
 test('a bucket without keys says at the start which ones it needs', async () => {
-  const before = { ...process.env };
-  for (const name of Object.keys(S3_KEYS)) delete process.env[name];
   const nowhere = join(folder, 'nowhere');
-  Object.assign(process.env, {
+  const withKeys = setVariables({
+    AWS_ACCESS_KEY_ID: undefined,
+    AWS_SECRET_ACCESS_KEY: undefined,
     AWS_EC2_METADATA_DISABLED: 'true',
     AWS_SHARED_CREDENTIALS_FILE: nowhere,
     AWS_CONFIG_FILE: nowhere,
@@ -170,7 +172,7 @@ test('a bucket without keys says at the start which ones it needs', async () => 
     const store = openExportStore({ exportsUrl: server.url, dataDir: folder });
     await expect(checkExports(store, web.services.log)).rejects.toThrow(/Set AWS_ACCESS_KEY_ID and/);
   } finally {
-    process.env = before;
+    withKeys();
   }
 });
 

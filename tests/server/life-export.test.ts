@@ -27,7 +27,7 @@ import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
 import { startRadicale } from '../support/radicale.ts';
 import { run } from '../support/run.ts';
-import { S3_KEYS, startS3Server } from '../support/s3-server.ts';
+import { S3_KEYS, setVariables, startS3Server } from '../support/s3-server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const some = (from: number, count: number, octets?: number) =>
@@ -165,6 +165,7 @@ describe('an export', { ...needs('dovecot', 'unzip'), timeout: 90_000 }, () => {
     const held = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const proxy = await startTcpProxy(dovecot.port, {
+      byLine: true,
       change: async (direction, part) => {
         if (direction === 'to client' && part.includes('Subject: Letter 20')) {
           held.resolve();
@@ -214,7 +215,7 @@ describe('an export', { ...needs('dovecot', 'unzip'), timeout: 90_000 }, () => {
 
 describe('an export into a bucket', { ...needs('dovecot', 'unzip'), timeout: 90_000 }, () => {
   test('waits as long as the bucket takes nothing, and has every message in the end', { tags: 'proof' }, async () => {
-    Object.assign(process.env, S3_KEYS);
+    onTestFinished(setVariables(S3_KEYS));
     await using server = await startS3Server();
     const bucket = { isWell: false, refused: 0 };
     await using line = await startHttpListener((asked, answer) => {

@@ -1,5 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { HOST_CHECK_MS } from '../../src/server/web/calls/validate-imap.ts';
@@ -9,26 +10,23 @@ import { freePort } from '../support/free-port.ts';
 import { fromClient, openWebWorld, type WebWorld } from '../support/web-world.ts';
 
 let world: WebWorld;
-/** A listener at each mail port of the loopback address that counts who comes: nobody may. */
+/** Where this process has tried to connect to, at ports that nothing here listens at: nobody may. */
 const knocks: string[] = [];
-const traps: Server[] = [];
+const WATCHED_PORTS = new Set([9, 143, 993]);
+
+function watchSocket(message: unknown): void {
+  const { socket } = message as { readonly socket: Socket };
+  socket.on('connectionAttempt', (address: string, port: number) => {
+    if (WATCHED_PORTS.has(port)) knocks.push(`${address}:${port}`);
+  });
+}
 
 beforeAll(async () => {
   world = await openWebWorld();
-  for (const port of [993, 143]) {
-    const trap = createServer((socket) => {
-      knocks.push(String(port));
-      socket.end('* OK internal\r\n');
-    });
-    traps.push(trap);
-    await new Promise<void>((resolve, reject) => {
-      trap.once('error', reject);
-      trap.listen(port, '127.0.0.1', resolve);
-    });
-  }
+  subscribe('net.client.socket', watchSocket);
 });
 afterAll(async () => {
-  for (const trap of traps) trap.close();
+  unsubscribe('net.client.socket', watchSocket);
   await world[Symbol.asyncDispose]();
 });
 beforeEach(async () => {

@@ -78,7 +78,9 @@ export async function openLifeWorld(options: Options = {}): Promise<LifeWorld> {
   );
   for (const email of [ANN, NEW_ANN]) web.passwords.set(email, PASSWORD);
   const ownPort = Number(new URL(web.settings.legacyImapUrl ?? '').port);
-  const proxy = opening.use(await startTcpProxy(destination?.port ?? ownPort, change === undefined ? {} : { change }));
+  const proxy = opening.use(
+    await startTcpProxy(destination?.port ?? ownPort, change === undefined ? {} : { change, byLine: true }),
+  );
   const sourceMail = () => openMailClient(source?.port ?? ownPort, ANN, PASSWORD);
   {
     await using mail = await sourceMail();

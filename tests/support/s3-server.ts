@@ -19,6 +19,21 @@ const LOOK_TRIES = 200;
 /** The only credentials that s3rver accepts. */
 export const S3_KEYS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
 
+/** Sets variables of this process, which other files of tests share; the answer puts them back. */
+export function setVariables(variables: Readonly<Record<string, string | undefined>>): () => void {
+  const before = Object.keys(variables).map((name) => [name, process.env[name]] as const);
+  setAll(Object.entries(variables));
+  return () => {
+    setAll(before);
+  };
+}
+
+function setAll(variables: readonly (readonly [string, string | undefined])[]): void {
+  for (const [name, value] of variables)
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+}
+
 /** An S3-compatible server (s3rver) in a process of its own, with one bucket. */
 export async function startS3Server(): Promise<S3Server> {
   const folder = await mkdtemp(join(tmpdir(), 's3-'));

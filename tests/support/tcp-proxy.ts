@@ -20,12 +20,27 @@ export type TcpProxy = AsyncDisposable & {
 type Options = {
   /** Replaces a part that has arrived. A connection's parts are processed one after another. */
   readonly change?: (direction: Direction, part: Buffer) => Buffer | Promise<Buffer>;
+  /** Parts are whole lines: how TCP cuts them is chance, and what is looked for in a line would be missed in two halves. */
+  readonly byLine?: boolean;
   /** Called before a connection reaches the server; `false` refuses it. */
   readonly before?: () => Promise<boolean | void>;
 };
 
+async function* wholeLines(octets: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest: Buffer[] = [];
+  for await (const part of octets) {
+    const end = part.lastIndexOf('\n') + 1;
+    if (end > 0) {
+      yield Buffer.concat([...rest, part.subarray(0, end)]);
+      rest = [];
+    }
+    if (end < part.length) rest.push(part.subarray(end));
+  }
+  if (rest.length > 0) yield Buffer.concat(rest);
+}
+
 /** A proxy in front of a local server that breaks connections on demand (with RST, not FIN). */
-export async function startTcpProxy(to: number, { change, before }: Options = {}): Promise<TcpProxy> {
+export async function startTcpProxy(to: number, { change, byLine = false, before }: Options = {}): Promise<TcpProxy> {
   const passed: Record<Direction, number> = { 'to server': 0, 'to client': 0 };
   const links = new Set<readonly [Socket, Socket]>();
   const dead = new Set<readonly [Socket, Socket]>();
@@ -39,7 +54,7 @@ export async function startTcpProxy(to: number, { change, before }: Options = {}
   };
   const pass = async (link: readonly [Socket, Socket], direction: Direction): Promise<void> => {
     const [from, into] = direction === 'to server' ? link : [link[1], link[0]];
-    for await (const part of from as AsyncIterable<Buffer>) {
+    for await (const part of byLine ? wholeLines(from) : (from as AsyncIterable<Buffer>)) {
       if (dead.has(link)) continue;
       const changed = change === undefined ? part : await change(direction, part);
       const left = cut.direction === direction ? cut.at - passed[direction] : Infinity;
