@@ -1,9 +1,16 @@
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
-import { openJobQueue, toldNowAndThen, TURN_MS } from '../../src/server/worker/queue.ts';
+import {
+  LOOKED_AT_EVERY_MS,
+  MOVED_AT_LEAST,
+  openJobQueue,
+  SLOW_AFTER_LOOKS,
+  toldNowAndThen,
+  TURN_MS,
+} from '../../src/server/worker/queue.ts';
 import { sampleOf } from '../folders.ts';
 import { EMBEDDED, FRESH, openTestDatabase, type TestAddress } from '../support/fresh-database.ts';
 
@@ -11,6 +18,7 @@ const LOOK = 'select 1 from pgboss.job';
 
 afterEach(() => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
 });
 
 test.each([FRESH, EMBEDDED])(
@@ -96,6 +104,77 @@ test.each(['transfers', 'take-backs'] as const)(
     expect(taken).toEqual(['slow', 'first', 'second', 'slow']);
   },
 );
+
+describe('when all places are taken while others wait', () => {
+  const places = ['a', 'b', 'c', 'd'].map((sign) => sign.repeat(32));
+
+  /** @returns what was taken, in order, and which of the `places` had to go, after so many looks at their progress */
+  async function afterLooks(looks: number, beforeEach = LOOK) {
+    await using database = await openTestDatabase(FRESH);
+    const asked = vi.spyOn(database, 'query');
+    await using queue = await openJobQueue({ database, log: openLog('silent') });
+    for (const id of places)
+      await database.query(
+        `with made as (insert into transfers (id, submit_key, source_email, source_provider, destination_email,
+           destination_provider, operations) values ($1, $1, $1, 'sanbruno', $1, 'yahoo', '{emailmigration}') returning id)
+         insert into operations (transfer_id, operation) select id, 'emailmigration' from made`,
+        [id],
+      );
+    for (const id of [...places, 'next', 'last']) await queue.send(id);
+    const [taken, gone]: [string[], Set<string>] = [[], new Set()];
+    const [all, half] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const end = new AbortController();
+    const begun = vi.spyOn(globalThis, 'setInterval');
+    await using _working = await queue.workOnTransfers(places.length, async (id, signal) => {
+      taken.push(id);
+      if (taken.length === places.length) all.resolve();
+      // Both hold their places until there is nothing more to see.
+      if (!places.includes(id)) await half.promise;
+      if (!places.includes(id) || gone.has(id)) return;
+      await once(AbortSignal.any([signal, end.signal]), 'abort');
+      if (end.signal.aborted) return;
+      if (gone.add(id).size === places.length / 2) half.resolve();
+      throw new Stopped('It is asked to stop.');
+    });
+    using _ended = {
+      [Symbol.dispose]: () => {
+        end.abort();
+        half.resolve();
+      },
+    };
+    await all.promise;
+    const looksAtAll = begun.mock.calls.flatMap(([look, every]) => (every === LOOKED_AT_EVERY_MS ? look : []));
+    expect(looksAtAll).toHaveLength(places.length);
+    for (let look = 0; look < looks; look += 1) {
+      await database.query(beforeEach);
+      asked.mockClear();
+      for (const each of looksAtAll) each();
+      for (let seen = 0; seen < asked.mock.results.length;) {
+        seen = asked.mock.results.length;
+        await Promise.all(asked.mock.results.map(({ value }) => value as unknown));
+        await turn();
+      }
+    }
+    await expect.poll(() => taken.length).toBe(places.length + (gone.size > 0 ? 2 : 0) + gone.size);
+    return { taken, gone };
+  }
+
+  test('half of a worker is kept from transfers that are slow for an hour, the others go on', async () => {
+    const { taken, gone } = await afterLooks(SLOW_AFTER_LOOKS);
+    expect(gone.size).toBe(2);
+    expect(taken.slice(4, 6)).toEqual(['next', 'last']);
+    expect(new Set(taken.slice(6))).toEqual(gone);
+  });
+
+  test('transfers that are slow for a shorter time keep their places', async () => {
+    expect((await afterLooks(SLOW_AFTER_LOOKS - 1)).gone.size).toBe(0);
+  });
+
+  test('transfers that move their mail keep their places', async () => {
+    const moving = `update operations set bytes = bytes + ${Math.ceil(MOVED_AT_LEAST / SLOW_AFTER_LOOKS)}`;
+    expect((await afterLooks(3 * SLOW_AFTER_LOOKS, moving)).gone.size).toBe(0);
+  });
+});
 
 test.each(sampleOf([FRESH, EMBEDDED], 2))(
   'the transfer of a worker that died continues soon, though it has something to do at a later time as well (%s)',

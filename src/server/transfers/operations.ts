@@ -41,6 +41,16 @@ export async function openOperations(sql: Sql, id: string): Promise<Operation[]>
   ).map((row) => row.operation);
 }
 
+/** What a transfer has moved since its beginning; contacts count as messages. */
+export async function movedBy(sql: Sql, id: string): Promise<{ readonly messages: number; readonly octets: number }> {
+  const [row] = await sql.query<{ messages: number; octets: number }>(
+    `select coalesce(sum(done), 0)::float8 as messages, coalesce(sum(bytes), 0)::float8 as octets
+     from operations where transfer_id = $1`,
+    [id],
+  );
+  return row ?? { messages: 0, octets: 0 };
+}
+
 /** What is due within this time of one another is done in the same run. */
 const TOGETHER_SECONDS = 1;
 /** Nothing is asked to wait for longer: a later time was written while the database's clock was ahead. */

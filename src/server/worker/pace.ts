@@ -11,7 +11,8 @@ export type Work = {
   readonly left: { readonly messages: number; readonly octets: number } | null;
 };
 
-function costOf({ messages, octets }: Work['moved']): number {
+/** In octets. */
+export function costOf({ messages, octets }: Work['moved']): number {
   return octets + messages * OCTETS_A_MESSAGE;
 }
 
