@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { CLOCKS_APART_MS, LIMITS, type LimitName } from '../../src/server/web/limits.ts';
-import { clientNetwork } from '../../src/server/web/client-address.ts';
+import { CLOCKS_APART_MS, LIMITS, openLimits, type LimitName } from '../../src/server/web/limits.ts';
+import { clientNetwork, widerNetwork } from '../../src/server/web/client-address.ts';
 import { startWeb } from '../../src/server/web/listen.ts';
 import { openWeb } from '../../src/server/web/services.ts';
 import { OauthBrowser } from '../support/oauth-browser.ts';
@@ -180,8 +180,8 @@ describe('sign-ins', () => {
   });
 });
 
-const send = (client: string) =>
-  world.post('/api/v2/support-form/', { email_address: ANN, issue: 'Please help me.' }, fromClient(client));
+const send = (client: string, email = ANN) =>
+  world.post('/api/v2/support-form/', { email_address: email, issue: 'Please help me.' }, fromClient(client));
 
 test('sign-ins to ever new domains cause no more look-ups than a client is allowed', async () => {
   const { burst } = LIMITS['look-ups by a client'];
@@ -202,6 +202,16 @@ test('support messages are limited by client', async () => {
   const refused = await send('2001:db8:1:2:ffff::9');
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
   expect((await send('2001:db8:1:3::1')).status).toBe(200);
+});
+
+test('a neighbourhood uses up the support messages of no other, nor those about a mailbox when it is refused', async () => {
+  const name = 'support messages of strangers from a neighbourhood';
+  const limits = openLimits(world.services);
+  for (let at = 1; at < LIMITS[name].burst; at += 1) await limits.take(name, widerNetwork('2001:db8:7:1::/64'));
+  expect((await send('2001:db8:7:2::1', `bob@${LEGACY_DOMAIN}`)).status).toBe(200);
+  for (let at = 0; at < LIMITS['support messages about a mailbox'].burst; at += 1)
+    expect((await send(`2001:db8:7:${3 + at}::1`)).status).toBe(429);
+  expect((await send('2001:db8:8:1::1')).status).toBe(200);
 });
 
 test('a client behind our proxy escapes no limit by entries of its own, and is told when to come back', async () => {

@@ -33,6 +33,8 @@ export const LIMITS = {
   'host checks by a client': { burst: 20, everySeconds: 3 },
   'consents by a client': { burst: 30, everySeconds: 5 },
   'support messages by a client': { burst: 5, everySeconds: 300 },
+  /** So that no customer of a data center can use up those of all strangers together. */
+  'support messages of strangers from a neighbourhood': { burst: 40, everySeconds: 900 },
   'support messages about a mailbox': { burst: 10, everySeconds: 3600 },
   /** Keeps strangers from using up the limit of an owner who has proved that the mailbox is theirs. */
   'support messages about a mailbox by its owner': { burst: 10, everySeconds: 3600 },

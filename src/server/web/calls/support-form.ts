@@ -4,9 +4,12 @@ import { supportReference } from '../../../contract/support-reference.ts';
 import { openLetters } from '../../notifications/letters.ts';
 import { supportCopyOf } from '../../notifications/support-copy.ts';
 import { senderOf } from '../../notifications/wording.ts';
+import { widerNetwork } from '../client-address.ts';
+import { tooMany } from '../limits.ts';
 import { hasProven } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
+import type { Visit } from '../visit.ts';
 import { route } from './route.ts';
 
 const SILENCE_MS = 10_000;
@@ -34,10 +37,7 @@ export const answerSupportForm = route(
     if (smtpUrl === undefined || mailFrom === undefined || supportEmail === undefined) throw notSent();
     const isOwner = await hasProven(guard, visit, { mailbox: body.emailAddress, transferId: body.migrationId });
     if (isOwner) await limits.take('support messages about a mailbox by its owner', body.emailAddress);
-    else {
-      await limits.take('support messages about a mailbox', body.emailAddress);
-      await limits.take('support messages', 'all');
-    }
+    else await limitStranger(limits, body.emailAddress, visit);
     const replyTo = body.destinationEmail ?? body.emailAddress;
     const reference = supportReference(body);
     const over = AbortSignal.timeout(BOTH_WITHIN_MS);
@@ -89,6 +89,16 @@ export const answerSupportForm = route(
     return { ok: true };
   },
 );
+
+/** All or none: whoever is refused must not use up what others need. @throws {Refusal} 429 */
+async function limitStranger(limits: Writing['limits'], mailbox: string, { client }: Visit): Promise<void> {
+  const ahead = await limits.takeAll([
+    ['support messages of strangers from a neighbourhood', widerNetwork(client)],
+    ['support messages about a mailbox', mailbox],
+    ['support messages', 'all'],
+  ]);
+  if (ahead > 0) throw tooMany(ahead);
+}
 
 function notSent(cause?: unknown): Refusal {
   return new Refusal(502, 'GENERAL_ERROR', 'There was an error submitting your message, please try again later.', {
