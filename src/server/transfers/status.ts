@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import type {
   Attention,
   ContactCounts,
@@ -11,6 +12,8 @@ import type {
   TransferStatus,
   WaitingReason,
 } from '../../contract/calls/status.ts';
+import { domainOf } from '../../contract/email-address.ts';
+import { readHost } from '../../contract/mail-host.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { Provider } from '../../contract/provider.ts';
 import { shownStatusOf, SKIPPED_SHOWN, type StatusValue } from '../../contract/transfer-status.ts';
@@ -252,13 +255,34 @@ function exportStatusOf(status: string): StatusValue {
   }
 }
 
-/** Whether the transfer's owner has signed in to this address. An export's destination address is unverified. */
+/**
+ * Whether the transfer's owner has signed in to this address. An export's destination address is unverified, and a server
+ * that its owner named, which may accept anybody under any address, proves those of its own domain only.
+ */
 function isProven(
-  transfer: { source_email: string; destination_provider: Provider; destination_email: string },
+  transfer: {
+    source_email: string;
+    destination_provider: Provider;
+    destination_email: string;
+    destination_imap: string | null;
+  },
   contact: string,
 ): boolean {
-  const { source_email: source, destination_provider: provider, destination_email: destination } = transfer;
-  return contact === source || (provider !== 'file_export' && contact === destination);
+  const {
+    source_email: source,
+    destination_provider: provider,
+    destination_email: destination,
+    destination_imap: imap,
+  } = transfer;
+  if (contact === source) return true;
+  return provider !== 'file_export' && contact === destination && (imap === null || isOfDomain(imap, destination));
+}
+
+/** @param imap `host` or `host:port`, as the visitor gave it */
+function isOfDomain(imap: string, email: string): boolean {
+  const host = domainToASCII(readHost(imap)?.name ?? '');
+  const domain = domainToASCII(domainOf(email));
+  return domain !== '' && (host === domain || host.endsWith(`.${domain}`));
 }
 
 /** A letter that could not be sent at once is retried after more than this. */
@@ -270,12 +294,13 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     source_email: string;
     destination_provider: Provider;
     destination_email: string;
+    destination_imap: string | null;
     notification_contact: string | null;
     resumed: number;
     has_long_ended: boolean;
     daily_is_off: boolean;
   }>(
-    `select source_email, destination_provider, destination_email, notification_contact, resumed,
+    `select source_email, destination_provider, destination_email, destination_imap, notification_contact, resumed,
        coalesce(finished < now() - interval '${LETTERS_GO_WITHIN}', false) as has_long_ended,
        by_itself and exists (select 1 from dailies where dailies.source_email = transfers.source_email
          and ended is not null) as daily_is_off
