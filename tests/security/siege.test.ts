@@ -126,6 +126,23 @@ describe('a proof of work', () => {
     expect(PRICE.most * WORK.parts * WORK.iterations).toBeLessThanOrEqual(2_100_000);
   });
 
+  test('that was asked for ahead, and costs less than half of what it costs by now, is not taken', async () => {
+    await attack();
+    const limits = openLimits(world.services);
+    const guessed = async (times: number) => {
+      for (let at = 0; at < times; at += 1) await limits.takeAll([['price of a mailbox', ANN]]);
+    };
+    const gathered: Record<string, string>[] = [];
+    for (let at = 0; at < 2; at += 1) gathered.push(await solved((await signIn('guess', OWNER)).body));
+    await guessed(PRICE.mailboxDoublesEvery - 1);
+    expect((await signIn('guess', OWNER, gathered[0])).status, 'less than double').toBe(401);
+    await guessed(PRICE.mailboxDoublesEvery);
+    const refused = await signIn(PASSWORD, OWNER, gathered[1]);
+    expect(refused.status).toBe(429);
+    expect((refused.body as { challenge: Challenge }).challenge.tries).toBeGreaterThan(2 * PRICE.least);
+    expect((await signIn(PASSWORD, OWNER, await solved(refused.body))).status).toBe(200);
+  });
+
   test('is not asked of a browser that has signed in before, even from a network that guesses', async () => {
     const cookie = fromBrowser('b'.repeat(64));
     expect((await signIn(PASSWORD, OWNER, cookie)).status).toBe(200);

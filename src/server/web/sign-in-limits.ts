@@ -161,7 +161,8 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
     const known = await admitKnown(signIn, account, pairs);
     if (known !== null) return known;
     const occasion = { call: signIn.call, mailbox: account };
-    if (signIn.solution !== undefined && (await work.take(signIn.solution, occasion))) {
+    const { solution } = signIn;
+    if (solution !== undefined && (await work.take(solution, occasion, await priceOf(account, signIn.host)))) {
       const admitted = await admitForWork(signIn, account);
       if (typeof admitted === 'number') throw tooMany(admitted);
       return admitted;

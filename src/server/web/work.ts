@@ -7,6 +7,8 @@ import type { Vault } from '../store/vault.ts';
 /** Longer than a slow phone needs for the most expensive work. */
 export const WORK_WITHIN_MS = 3 * 60_000;
 const SOLUTION_LENGTH = 1024;
+/** How much dearer it may have become since it was demanded: others sign in while one works. */
+const DEARER_AT_MOST = 2;
 
 /** What a challenge is valid for. */
 export type Occasion = { readonly call: string; readonly mailbox: string };
@@ -14,8 +16,11 @@ export type Occasion = { readonly call: string; readonly mailbox: string };
 /** Challenges of `contract/work.ts`. They are signed, so that none is stored before it is solved, and accepted once. */
 export type Work = {
   ask(occasion: Occasion, tries: number): Challenge;
-  /** Whether this is the work that was demanded on this occasion, done in time, and not accepted before. */
-  take(solution: string, occasion: Occasion): Promise<boolean>;
+  /**
+   * Whether this is the work that was demanded on this occasion, done in time, and not accepted before.
+   * @param price in tries, by now: what was demanded before it more than doubled was gathered ahead, while it was cheap
+   */
+  take(solution: string, occasion: Occasion, price: number): Promise<boolean>;
   purge(): Promise<void>;
 };
 
@@ -52,10 +57,11 @@ export function openWork({ database, vault, now }: Services): Work {
       const body = Buffer.from(JSON.stringify(asked)).toString('base64url');
       return { token: `${body}.${signed(body)}`, tries };
     },
-    take: async (text, occasion) => {
+    take: async (text, occasion, price) => {
       const solution = text.length > SOLUTION_LENGTH ? null : readSolution(text);
       const asked = solution === null ? null : askedFor(solution.token, occasion);
-      if (solution === null || asked === null || !(await isDone(solution, asked.tries))) return false;
+      if (solution === null || asked === null || asked.tries * DEARER_AT_MOST < price) return false;
+      if (!(await isDone(solution, asked.tries))) return false;
       const taken = await database.query(
         'insert into spent_work (id, expires) values ($1, $2) on conflict (id) do nothing returning id',
         [asked.id, asked.until],
