@@ -147,6 +147,18 @@ describe('sign-ins', () => {
       expect((await signIn(PASSWORD, '203.0.113.9')).status).toBe(200);
   });
 
+  test('a neighbourhood can not try one password at ever new mailboxes, nor keep others from the mail server', async () => {
+    const { burst } = LIMITS['sign-ins by a neighbourhood'];
+    const limits = openLimits(world.services);
+    for (let at = 1; at < burst; at += 1)
+      await limits.take('sign-ins by a neighbourhood', widerNetwork('2001:db8:9:1::/64'));
+    expect((await signIn('guess', '2001:db8:9:2::1', `bob@${LEGACY_DOMAIN}`)).status).toBe(401);
+    const refused = await signIn('guess', '2001:db8:9:3::1', `eve@${LEGACY_DOMAIN}`);
+    expect([refused.status, refused.body]).toMatchObject([429, { challenge: expect.anything() }]);
+    expect((await signIn(PASSWORD, '2001:db8:a:1::1')).status).toBe(200);
+    expect(burst).toBeLessThan(LIMITS['sign-ins to a host'].burst / 2);
+  });
+
   test('one client can guess at few mailboxes only', async () => {
     const answers = [];
     for (let at = 0; at < LIMITS['sign-ins by a client'].burst + 1; at += 1)

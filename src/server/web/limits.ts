@@ -19,6 +19,8 @@ export const LIMITS = {
   'sign-ins to a host by clients that know a mailbox': { burst: 300, everySeconds: 0.2 },
   'sign-ins to a host that a visitor named': { burst: 30, everySeconds: 5 },
   'sign-ins by a client': { burst: 20, everySeconds: 15 },
+  /** A tenth of what a host gets: a /48 has 65,536 clients. */
+  'sign-ins by a neighbourhood': { burst: 100, everySeconds: 2 },
   'sign-ins with work to a mailbox': { burst: 16_000, everySeconds: 120 },
   'sign-ins with work to a mailbox by a site': { burst: 3, everySeconds: 10 * 24 * 3600 },
   'further sign-ins with work to a mailbox': { burst: 30, everySeconds: 120 },

@@ -2,6 +2,7 @@ import { folded } from '../../contract/email-address.ts';
 import type { Challenge } from '../../contract/work.ts';
 import type { Database } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
+import { widerNetwork } from './client-address.ts';
 import { CLOCKS_APART_MS, LIMITS, limitKey, tooMany, usedUpBy, type Count, type Limits } from './limits.ts';
 import type { Work } from './work.ts';
 
@@ -110,6 +111,7 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
     const mailbox: Count = ['sign-ins to a mailbox', account];
     const others: Count[] = [
       ['sign-ins by a client', client],
+      ['sign-ins by a neighbourhood', widerNetwork(client)],
       [hostIsNamed ? 'sign-ins to a host that a visitor named' : 'sign-ins to a host', host],
     ];
     const wait = await limits.takeAll(others);
