@@ -99,9 +99,14 @@ type Counted = {
   readonly contacts?: Readonly<Record<'copied' | 'remarked' | 'present' | 'completed' | 'refused', number>> | undefined;
 };
 
-/** How many messages or contacts an operation could not copy. It may be more if {@link SKIPPED_SHOWN} items are listed. */
+/** How many messages or contacts an operation could not copy; see {@link refusesMore}. */
 export function refusedBy({ skipped = [], contacts }: Counted): number {
   return contacts?.refused ?? skipped.length - foldersLeftBy({ skipped });
+}
+
+/** Whether it may be more than {@link refusedBy} says: with whole folders, as many as are listed at most. */
+export function refusesMore({ skipped = [], contacts }: Counted): boolean {
+  return contacts === undefined && skipped.length >= SKIPPED_SHOWN;
 }
 
 /** Exactly the reasons that apply to a whole folder contain this phrase. */

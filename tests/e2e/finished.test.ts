@@ -307,6 +307,23 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(inside).toEqual(['avoid', 'avoid']);
   });
 
+  test('of more messages than are listed, and more contacts, no smaller number is told', async () => {
+    const folder = { mailbox: 'Drafts', reason: 'We could not open this folder.' };
+    const message = { mailbox: 'Archive', reason: 'It is too large.' };
+    const skipped = [folder, folder, ...Array.from({ length: 998 }, () => message)];
+    const contacts = { copied: 9, remarked: 0, present: 0, completed: 0, refused: 1500 };
+    await open({
+      emailmigration: { ...DONE, done: 5000, total: 5000, copied: 9, skipped },
+      contactsmigration: { ...DONE, contacts, skipped: Array.from({ length: 1000 }, () => message) },
+    });
+    const left = page.getByRole('region', { name: 'What did not move' });
+    await left.getByText('At least 998 messages are not in your new mailbox.').waitFor();
+    await left.getByText('1,500 contacts could not be copied.').waitFor();
+    const titles = await page.locator('summary').allInnerTexts();
+    expect(titles).toContain('At least 998 messages are not in your new mailbox');
+    expect(titles).toContain('1,500 contacts could not be copied');
+  });
+
   test('an empty mailbox that is done has nothing to count', async () => {
     await open({ emailmigration: { ...DONE, done: 0, total: 0 } });
     const card = page.getByRole('region', { name: 'Email transfer' });

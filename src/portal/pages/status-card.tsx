@@ -8,6 +8,8 @@ import {
   lacksSome,
   leavesSomeOut,
   presentOf,
+  refusedBy,
+  refusesMore,
   standingOf,
 } from '../../contract/transfer-status.ts';
 import { DRAWINGS } from '../parts/drawings.ts';
@@ -76,7 +78,7 @@ export function OperationCard({
         <>
           {children}
           <Folders progress={progress} />
-          <LeftOut kind={kind} items={progress.skipped ?? []} ofExport={ofExport} />
+          <LeftOut kind={kind} progress={progress} ofExport={ofExport} />
         </>
       )}
     </section>
@@ -149,11 +151,8 @@ function Answer({ question, answer }: { readonly question: string; readonly answ
 }
 
 /** Whole folders, and messages or contacts, that are not there; who may not see their names reads the reasons alone. */
-function LeftOut({
-  kind,
-  items,
-  ofExport,
-}: Pick<Props, 'kind' | 'ofExport'> & { readonly items: NonNullable<Progress['skipped']> }) {
+function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' | 'ofExport'>) {
+  const items = progress.skipped ?? [];
   const folders = items.filter(isOfFolder);
   const others = items.filter((item) => !isOfFolder(item));
   return (
@@ -179,7 +178,7 @@ function LeftOut({
       )}
       {others.length > 0 && (
         <details>
-          <summary>{status.skipped(kind, others.length, ofExport)}</summary>
+          <summary>{status.skipped(kind, refusedBy(progress), ofExport, refusesMore(progress))}</summary>
           <p>{status.skippedHelp[kind]}</p>
           <ul>
             {others.map((item, index) => (

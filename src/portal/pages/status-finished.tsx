@@ -14,7 +14,7 @@ import {
   leavesSomeOut,
   presentOf,
   refusedBy,
-  SKIPPED_SHOWN,
+  refusesMore,
   standingOf,
 } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
@@ -181,9 +181,8 @@ function arrived(kind: 'email' | 'contacts', progress: ContactsProgress | undefi
 
 function refused(kind: 'email' | 'contacts', progress: Progress | undefined, ofExport: boolean): Fact[] {
   const count = progress === undefined ? 0 : refusedBy(progress);
-  if (count === 0) return [];
-  const isAll = count !== SKIPPED_SHOWN || kind === 'contacts';
-  return [{ icon: 'warning', text: (isAll ? words.refused : words.refusedMany)(kind, count, ofExport) }];
+  if (progress === undefined || count === 0) return [];
+  return [{ icon: 'warning', text: words.refused(kind, count, ofExport, refusesMore(progress)) }];
 }
 
 function foldersLeft(progress: Progress = { status: '' }): Fact[] {

@@ -31,10 +31,8 @@ export const finished = {
     if (!ofExport) return 'What did not move';
     return isDeleted ? 'What was not in your files' : 'What is not in your files';
   },
-  refused: (kind: Kind, count: number, ofExport: boolean) =>
-    `${status.skipped(kind, count, ofExport)}. See the list below.`,
-  refusedMany: (kind: Kind, least: number, ofExport: boolean) =>
-    `At least ${status.skipped(kind, least, ofExport)}. See the list below.`,
+  refused: (kind: Kind, count: number, ofExport: boolean, isLeast: boolean) =>
+    `${status.skipped(kind, count, ofExport, isLeast)}. See the list below.`,
   foldersLeft: (count: number) => `${status.foldersLeft(count)}. See the list below.`,
   noContacts: {
     permitted: 'Your contacts. To bring them too, start a new transfer and allow contacts. No message is copied twice.',

@@ -190,10 +190,11 @@ export const status = {
   unproven: (lost: string, duplicated: string, changed: string) =>
     `We compared both sides: ${lost} missing, ${duplicated} duplicated, ${changed} changed.`,
   /** Of messages: some were copied, and their owner has removed them there since. */
-  skipped: (kind: Kind, count: number, ofExport: boolean) => {
-    if (kind === 'contacts') return `${counted(kind, count)} could not be copied`;
+  skipped: (kind: Kind, count: number, ofExport: boolean, isLeast: boolean) => {
+    const these = `${isLeast ? 'At least ' : ''}${counted(kind, count)}`;
+    if (kind === 'contacts') return `${these} could not be copied`;
     const isOrAre = plural.select(count) === 'one' ? 'is' : 'are';
-    return `${counted(kind, count)} ${isOrAre} not in your ${ofExport ? 'files' : 'new mailbox'}`;
+    return `${these} ${isOrAre} not in your ${ofExport ? 'files' : 'new mailbox'}`;
   },
   /** Whether they are still there nobody has looked since. */
   skippedHelp: {
