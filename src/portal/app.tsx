@@ -1,6 +1,7 @@
-import { Outlet } from '@tanstack/react-router';
+import { Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect } from 'react';
 import { isBetweenPages, PATHS, visitOf } from '../../machines/wizard.routes.ts';
+import { LateLoader } from './pages/late-loader.tsx';
 import { OfflineBanner } from './pages/offline-banner.tsx';
 import { UnavailablePage } from './pages/unavailable.tsx';
 import { BarsLoader } from './parts/bars-loader.tsx';
@@ -28,6 +29,7 @@ export function App() {
   const leaving = useWizard((snapshot) => snapshot.hasTag('leaving'));
   const parting = useWizard((snapshot) => snapshot.hasTag('parting'));
   const signedIn = useWizard((snapshot) => snapshot.can({ type: 'sign-out.press' }));
+  const fetchesPage = useRouterState({ select: ({ isLoading }) => isLoading });
   const slow = useWizard((snapshot) => snapshot.hasTag('slow'));
   useEffect(() => {
     // A question that can't be fetched when it is to be asked would take the place of the page, with all that was typed.
@@ -49,8 +51,12 @@ export function App() {
       />
       <OfflineBanner />
       {unavailable ? <UnavailablePage onRetry={() => send({ type: 'call.retry' })} /> : <Outlet />}
-      <Suspense>{(leaving || parting) && <LeaveWizard signOut={parting} />}</Suspense>
-      {between && <BarsLoader label={shared.loading} text={slow ? shared.slow : shared.oneMoment} />}
+      <Suspense fallback={<LateLoader />}>{(leaving || parting) && <LeaveWizard signOut={parting} />}</Suspense>
+      {between ? (
+        <BarsLoader label={shared.loading} text={slow ? shared.slow : shared.oneMoment} />
+      ) : (
+        fetchesPage && <LateLoader />
+      )}
       <Footer
         owner={shared.owner(settings.legacyName, settings.supportPhone)}
         links={[

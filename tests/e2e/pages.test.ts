@@ -6,6 +6,7 @@ import { needs } from '../support/needs.ts';
 import { eachOf } from './each-of.ts';
 import { fillSupport, signIn, startTransfer } from './steps.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
+import { stopTheClock } from './stop-the-clock.ts';
 
 const TOOL = 'San Bruno Email Data Transfer Tool';
 const HOME = ['/', TOOL, '1'] as const;
@@ -524,6 +525,34 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     expect(new URL(page.url()).pathname).toBe('/support-form');
     await find();
     await standsAt('/support-form', 'Contact support');
+  });
+
+  test.each([
+    ['button', 'Start', 'home-sign-in'],
+    ['button', 'check your transfer status', 'home-look-up'],
+    ['link', 'Contact support', 'support'],
+  ] as const)('while the script behind the %s "%s" is fetched the page says so', async (role, name, script) => {
+    const loading = Promise.withResolvers<void>();
+    await page.route(new RegExp(`/assets/${script}-[^/]*\\.js`), async (route) => {
+      await loading.promise;
+      await route.continue();
+    });
+    await page.clock.install();
+    await arrive('/');
+    await stopTheClock(page);
+    await page.getByRole(role, { name, exact: true }).click();
+    const overlay = page.getByRole('status', { name: 'Loading', exact: true });
+    await page.clock.runFor(300);
+    expect(await overlay.count()).toBe(0);
+    const isSaid = async (text: string, after: number) => {
+      await page.clock.runFor(after);
+      return overlay.getByText(text).isVisible();
+    };
+    await expect.poll(() => isSaid('One moment, please…', 200)).toBe(true);
+    await expect.poll(() => isSaid('This is taking longer than usual…', 2_000)).toBe(true);
+    loading.resolve();
+    await overlay.waitFor({ state: 'detached' });
+    await page.getByRole('textbox').first().waitFor();
   });
 
   test('a page whose script cannot be loaded is not blank, and comes when it can', async () => {

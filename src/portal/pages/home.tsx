@@ -1,13 +1,13 @@
 import { lazy, Suspense } from 'react';
 import { isOver, timeLeft } from '../../../machines/countdown.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
-import { BarsLoader } from '../parts/bars-loader.tsx';
 import { Button } from '../parts/button.tsx';
 import { Facts } from '../parts/card.tsx';
 import { Countdown } from '../parts/countdown.tsx';
 import { MessagePlace } from '../parts/message.tsx';
-import { countdown, home, shared, toolName } from '../wording.ts';
+import { countdown, home, toolName } from '../wording.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
+import { LateLoader } from './late-loader.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
 // The first load goes without what no visitor sees before a press.
@@ -50,7 +50,7 @@ export function HomePage() {
         <h2 id="before">{home.before}</h2>
         <Facts facts={home.facts(legacyName)} />
       </section>
-      <Suspense fallback={<BarsLoader label={shared.loading} late />}>
+      <Suspense fallback={<LateLoader />}>
         {snapshot.matches({ home: { page: 'signingIn' } }) && <SignIn />}
         {snapshot.matches({ home: { page: 'lookingUp' } }) && <LookUp />}
       </Suspense>
