@@ -23,6 +23,9 @@ const coded = (encoding: string, charset: string, text: string) =>
   read([...HEAD, `Content-Type: text/plain; charset=${charset}`, `Content-Transfer-Encoding: ${encoding}`, '', text]);
 const ofType = (type: string, start: string, ...octets: readonly number[]) =>
   readOctets(Buffer.from(`Content-Type: ${type}\r\n\r\n${start}${String.fromCharCode(...octets)}`, 'latin1'));
+const inCharset = (charset: string, octets: Buffer) =>
+  readOctets(Buffer.concat([Buffer.from(`Content-Type: text/plain; charset=${charset}\r\n\r\n`), octets])).text;
+const little = (text: string) => Buffer.from(text, 'utf16le');
 const meta = (charset: string) => `<meta http-equiv="Content-Type" content="text/html; charset=${charset}">`;
 const file = (type: string, ...fields: readonly string[]) => [`Content-Type: ${type}`, ...fields, '', 'octets'];
 const multipart = (type: string, boundary: string, parts: readonly (readonly string[])[]) => [
@@ -136,6 +139,26 @@ describe('What a person reads of a message', () => {
       expect(texts.map((text) => readOctets(Buffer.from(`Subject: x\r\n\r\n${text}`, encoding)).text)).toEqual(texts);
   });
 
+  test('reads charsets that browsers no longer know, wherever a piece is cut', async () => {
+    expect(coded('7bit', 'utf-7', 'Gr+APw-n +AOQA9gD8-, 1 +- 1 +2DzfTg-.').text).toBe('Grün äöü, 1 + 1 🍎.');
+    expect(coded('7bit', 'unicode-1-1-utf-7', 'Gr+APw n').text).toBe('Grü n');
+    expect(coded('7bit', 'utf-7', '1+1=2, a + b, Gr+AP').text, 'none at all').toBe('1\uFFFD=2, a + b, Gr\uFFFD');
+    expect(coded('quoted-printable', 'cp850', 'Gr=81n =9B=EF').text).toBe('Grün ø´');
+    expect(coded('quoted-printable', 'IBM437', 'Gr=81n =E0=C4').text).toBe('Grün α─');
+    expect(coded('quoted-printable', 'ibm852', 'P=FD=A1li=E7').text).toBe('Příliš');
+    expect(coded('7bit', 'iso-2022-kr', '\u001b$)C\u000eGQ1[\u000f and').text).toBe('한글 and');
+    expect(coded('7bit', 'hz-gb-2312', 'See ~{VPND~} ~~ now').text).toBe('See 中文 ~ now');
+    expect(coded('quoted-printable', 'x-unknown', 'Gr=C3=BCn').text).toBe('Grün');
+  });
+
+  test('reads UTF-16 in the order that it begins in', async () => {
+    expect(inCharset('utf-16', little('\uFEFFHello'))).toBe('Hello');
+    expect(inCharset('utf-16', little('\uFEFFHello').swap16())).toBe('Hello');
+    expect(inCharset('utf-16', little('Hello').swap16())).toBe('Hello');
+    expect(inCharset('utf-16', little('Hello'))).toBe('Hello');
+    expect(inCharset('utf-16be', little('Hello').swap16())).toBe('Hello');
+  });
+
   test('reads a text whose charset only its own octets tell', async () => {
     const russian = [0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2];
     expect(ofType('text/html', meta('windows-1251'), ...russian).html).toContain('Привет');
@@ -177,6 +200,21 @@ describe('What a person reads of a message', () => {
       subject: 'Grüße aus Köln',
       from: [{ name: 'Grüße aus Köln', email: 'ann@mail.example' }],
     });
+  });
+
+  test('reads encoded words with a question mark, in charsets that browsers do not know, and Japanese without any', async () => {
+    const subject = (value: string) => read([`Subject: ${value}`, '', 'x']).subject;
+    expect(subject('=?utf-8?Q?Are_you_ready??=')).toBe('Are you ready?');
+    expect(subject('Re: =?utf-8?Q?Ready?_Gr=C3=BCn?= =?utf-8?Q?_or_not=3F?= yes')).toBe('Re: Ready? Grün or not? yes');
+    expect(subject('=?cp850?Q?Gr=81n?= =?utf-7?Q?_Gr+APw-n?=')).toBe('Grün Grün');
+    expect(subject('=?no-such-charset?Q?Gr=C3=BCn?= =?utf-8?Q?Gr=FCn?=')).toBe('GrünGrün');
+    expect(subject('\u001b$BF|K\\\u001b(B')).toBe('日本');
+    expect(subject('=?utf-8?Q?a =?= b')).toBe('a = b');
+    expect(read(['From: =?iso-8859-1?Q?Who,_me??= <m@mail.example>', '', 'x']).from).toEqual([
+      { name: 'Who, me?', email: 'm@mail.example' },
+    ]);
+    const hostile = read([`Subject: ${'=?x?q?'.repeat(10_000)}`, `From: ${'=?x?q?'.repeat(10_000)}`, '', 'x']);
+    expect(hostile.text).toBe('x');
   });
 
   test('reads a name with a comma in an encoded word as one name', async () => {

@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { addressParser, decodeWords } from 'postal-mime';
+import { addressParser } from 'postal-mime';
+import { decoderOf, decodeUnlabelled } from './charsets.ts';
+import { decodedWords, escapesDecoded, wordsInUnicode } from './encoded-words.ts';
 
 /** How much of one field is examined; the message's whole header keeps all of it. */
 const FIELD_LENGTH = 64 * 1024;
@@ -10,15 +12,13 @@ const WORDS_LENGTH = 8 * 1024;
 
 export type HeaderField = { readonly name: string; readonly value: string };
 
-/** Text without a charset: UTF-8 if it is valid, else windows-1252, which has a character for every octet. */
-export function decodeUnlabelled(bytes: Uint8Array): string {
-  return isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : new TextDecoder('windows-1252').decode(bytes);
-}
-
 /** The fields of a header (RFC 5322 §2.2), unfolded, each in its own charset. Lines that are not fields are left out. */
 export function headerFields(header: Uint8Array): HeaderField[] {
   const isUnicode = isUtf8(header);
-  const decoded = (value: string) => (isUnicode ? value : decodeUnlabelled(Buffer.from(value, 'latin1')));
+  const decoded = (value: string) =>
+    isUnicode && !value.includes('\u001b$')
+      ? value
+      : decodeUnlabelled(Buffer.from(value, isUnicode ? 'utf8' : 'latin1'));
   const fields: { name: string; lines: string[] }[] = [];
   for (const line of Buffer.from(header)
     .toString(isUnicode ? 'utf8' : 'latin1')
@@ -41,29 +41,7 @@ export function fieldOf(fields: readonly HeaderField[], name: string): string {
 
 /** A field's text with its encoded words (RFC 2047) decoded. */
 export function readable(value: string): string {
-  const words = value.slice(0, WORDS_LENGTH);
-  const whole = decodeWords(joinedWords(words));
-  return (whole.includes('\uFFFD') ? decodeWords(words) : whole) + value.slice(WORDS_LENGTH);
-}
-
-/** Base64 words of one charset as one word: some programs cut characters between two, each with its own padding. */
-function joinedWords(value: string): string {
-  return value.replaceAll(/=\?([^?\s]+)\?b\?[^?]*\?=(?:\s*=\?\1\?b\?[^?]*\?=)+/gi, (words, charset: string) => {
-    const octets = [...words.matchAll(/\?b\?([^?]*)\?=/gi)].map(([, text = '']) => Buffer.from(text, 'base64'));
-    return `=?${charset}?B?${Buffer.concat(octets).toString('base64')}?=`;
-  });
-}
-
-/** The other kind of words as base64: some programs leave commas and the like in them, which would end a name. */
-function inBase64(value: string): string {
-  return value.replaceAll(/=\?([^?\s]+)\?q\?([ ->@-~]*)\?=/gi, (_, charset: string, text: string) => {
-    const octets = Buffer.from(escapesDecoded(text.replaceAll('_', ' '), /=([0-9a-f]{2})/gi), 'latin1');
-    return `=?${charset}?B?${octets.toString('base64')}?=`;
-  });
-}
-
-function escapesDecoded(text: string, escapes: RegExp): string {
-  return text.replaceAll(escapes, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return decodedWords(value.slice(0, WORDS_LENGTH)) + value.slice(WORDS_LENGTH);
 }
 
 export type Address = { readonly name: string; readonly email: string };
@@ -72,7 +50,7 @@ export type Address = { readonly name: string; readonly email: string };
 export function addresses(fields: readonly HeaderField[], name: string): Address[] {
   return fields
     .filter((field) => field.name === name)
-    .flatMap(({ value }) => addressParser(joinedWords(inBase64(withoutCut(value))), { flatten: true }))
+    .flatMap(({ value }) => addressParser(wordsInUnicode(withoutCut(value)), { flatten: true }))
     .map((found) => ({ name: readable(found.name ?? ''), email: found.address ?? '' }))
     .filter((found) => found.name !== '' || found.email !== '');
 }
@@ -169,28 +147,4 @@ function joined(parts: readonly { readonly at: number; readonly text: string; re
 function percentDecoded(text: string): Buffer {
   // What is not encoded stays as it is, whatever the charset.
   return Buffer.from(escapesDecoded(Buffer.from(text).toString('latin1'), /%([0-9a-f]{2})/gi), 'latin1');
-}
-
-/** Names that mail uses and that the web's list of encodings lacks. */
-const ALIASES: Readonly<Record<string, string>> = {
-  'x-unknown': 'windows-1252',
-  'unknown-8bit': 'windows-1252',
-  ansi: 'windows-1252',
-  utf8mb4: 'utf-8',
-  cp932: 'shift_jis',
-  cp936: 'gbk',
-  cp949: 'euc-kr',
-  cp950: 'big5',
-  'iso-8859-8-e': 'iso-8859-8',
-};
-
-/** @returns `undefined` for an unknown charset */
-export function decoderOf(charset: string): TextDecoder | undefined {
-  const name = charset.trim().toLowerCase();
-  try {
-    return new TextDecoder(ALIASES[name] ?? name);
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
 }

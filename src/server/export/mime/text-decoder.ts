@@ -1,5 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { decoderOf } from './header-fields.ts';
+import { decoderOf, isJapanese, isUnlabelled, type CharsetDecoder } from './charsets.ts';
 import type { Part } from './mail-parser.ts';
 import type { Sink } from './transfer-decoders.ts';
 
@@ -16,17 +16,17 @@ export function textDecoder({ type, content }: Pick<Part, 'type' | 'content'>, o
   let sniffed: Uint8Array[] | undefined = [];
   let length = 0;
   let isClean = true;
-  let decoder: TextDecoder | undefined;
-  const declared = content.parameters.get('charset')?.trim().toLowerCase() ?? '';
+  let decoder: CharsetDecoder | undefined;
+  const declared = content.parameters.get('charset') ?? '';
   const begin = (isWhole: boolean) => {
     const start = Buffer.concat(sniffed ?? []);
     sniffed = undefined;
-    const isUnlabelled = declared === '' || declared === 'us-ascii' || declared === 'ascii';
-    const stated = isUnlabelled ? undefined : decoderOf(declared);
-    if (!isUnlabelled && stated === undefined) isClean = false;
+    const isUnsaid = isUnlabelled(declared);
+    const stated = isUnsaid ? undefined : statedDecoder(declared, start);
+    if (!isUnsaid && stated === undefined) isClean = false;
     const head = withoutCut(start);
     // A last octet that is the only one of its kind is a letter, and not the beginning of one.
-    const isLetter = isWhole && isUnlabelled && isAscii(head);
+    const isLetter = isWhole && isUnsaid && isAscii(head);
     const isUnicode = isUtf8(start) || (isUtf8(head) && !isLetter);
     const known = stated ?? (isUnicode && !isAscii(start) ? undefined : decoderWithin(start, type));
     decoder = known ?? new TextDecoder(isUnicode ? 'utf-8' : 'windows-1252');
@@ -51,9 +51,17 @@ export function textDecoder({ type, content }: Pick<Part, 'type' | 'content'>, o
   };
 }
 
+/** UTF-16 begins with its more significant octet if the mark before it, or its first letter, does (RFC 2781 §4.3). */
+function statedDecoder(declared: string, start: Buffer): CharsetDecoder | undefined {
+  const stated = decoderOf(declared);
+  if (stated?.encoding !== 'utf-16le') return stated;
+  const isSwapped = (start[0] === 0xfe && start[1] === 0xff) || (start[0] === 0 && start[1] !== 0);
+  return isSwapped ? decoderOf('utf-16be') : stated;
+}
+
 /** By the charset that a text shows by its own words; what can be read in ASCII is not in UTF-16, whatever it says. */
-function decoderWithin(start: Buffer, type: string): TextDecoder | undefined {
-  if (start.includes('\u001b$B') || start.includes('\u001b$@')) return decoderOf('iso-2022-jp');
+function decoderWithin(start: Buffer, type: string): CharsetDecoder | undefined {
+  if (isJapanese(start)) return decoderOf('iso-2022-jp');
   if (type !== 'text/html') return undefined;
   const meta = /<meta\s[^<>]{0,300}?charset\s*=\s*["']?([\w:.-]{1,40})/i.exec(start.toString('latin1', 0, META));
   if (meta?.[1] === undefined) return undefined;

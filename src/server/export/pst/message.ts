@@ -1,11 +1,5 @@
-import {
-  addresses,
-  decodeUnlabelled,
-  fieldOf,
-  readable,
-  type Address,
-  type HeaderField,
-} from '../mime/header-fields.ts';
+import { decodeUnlabelled } from '../mime/charsets.ts';
+import { addresses, fieldOf, readable, type Address, type HeaderField } from '../mime/header-fields.ts';
 import { endingOf, shortName } from './attachment-name.ts';
 import { isInline, isText, nameOf, type MailHandler, type Part } from '../mime/mail-parser.ts';
 import { textDecoder } from '../mime/text-decoder.ts';
