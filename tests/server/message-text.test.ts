@@ -37,6 +37,14 @@ const multipart = (type: string, boundary: string, parts: readonly (readonly str
 const plain = (text: string) => ['Content-Type: text/plain; charset=utf-8', '', text];
 const html = (text: string) => ['Content-Type: text/html; charset=utf-8', '', text];
 
+const encodedMessage = (encoding: string, content: string) => [
+  'Content-Type: message/rfc822',
+  `Content-Transfer-Encoding: ${encoding}`,
+  '',
+  content,
+];
+const seeing = (part: readonly string[]) => read([...HEAD, ...multipart('mixed', 'x', [plain('See'), part])]);
+
 describe('What a person reads of a message', () => {
   test('names people and subject as they are written, and groups by their members', async () => {
     expect(read([...HEAD, '', 'Hello'])).toEqual({
@@ -190,6 +198,56 @@ describe('What a person reads of a message', () => {
     ];
     expect(read([...HEAD, ...introduced]).text).toBe('Read');
     expect(read([...HEAD, ...lost, 'word '.repeat(100_000)])).toMatchObject({ isCut: true });
+  });
+
+  test('shows what can be told apart before what can not', async () => {
+    const lost = ['Content-Type: multipart/alternative; boundary=never', '', '--another', '', 'Raw', '--another--'];
+    const { text, html: rich } = read([
+      ...HEAD,
+      ...multipart('mixed', 'x', [lost, plain('Good'), html('<b>Good</b>')]),
+    ]);
+    expect(text).toBe('Good\n--another\r\n\r\nRaw\r\n--another--');
+    expect(rich).toBe('<pre>Good</pre>\n<b>Good</b>\n<pre>--another\r\n\r\nRaw\r\n--another--</pre>');
+  });
+
+  test('shows a message within it that is encoded, and no endless ones', async () => {
+    const inner = ['From: Bob <bob@mail.example>', 'Content-Type: text/plain; charset=utf-8', '', 'Grüße'].join('\r\n');
+    const coded64 = encodedMessage('base64', Buffer.from(inner).toString('base64').replaceAll(/.{20}/g, '$&\r\n'));
+    expect(seeing(coded64).text).toBe('See\n\nFrom: Bob <bob@mail.example>\n\n\nGrüße');
+    expect(seeing(encodedMessage('quoted-printable', inner)).text).toContain('Grüße');
+    const endless = encodedMessage('quoted-printable', '').join('\r\n').repeat(20_000);
+    expect(readOctets(Buffer.from(`${endless}Hello`), 65_536).attached).toEqual(['message/rfc822']);
+  });
+
+  test('shows paragraphs that were broken to be put together again in one line each', async () => {
+    const flowed = (parameters: string, ...lines: readonly string[]) =>
+      read([...HEAD, `Content-Type: text/plain; charset=utf-8; format=flowed${parameters}`, '', ...lines]).text;
+    expect(flowed('', 'One ', 'two', '', ' From here ', '> a ', '>b', '>> c', '-- ', 'Ann ', '-- ', 'x')).toBe(
+      'One two\n\nFrom here \n> a b\n>> c\n-- \nAnn \n-- \nx',
+    );
+    expect(flowed('; delsp=yes', 'https:// ', 'a.example/b ', 'c')).toBe('https://a.example/bc');
+    expect(flowed('; DelSp="Yes"', '日本 ', '語')).toBe('日本語');
+    expect(read([...HEAD, 'Content-Type: text/plain', '', 'One ', 'two']).text).toBe('One \r\ntwo');
+  });
+
+  test('names a file by its name as it is, without marks that turn its end around', async () => {
+    const name = `=?utf-8?B?${Buffer.from('ann\u202Egnp.exe\u2069').toString('base64')}?=`;
+    const part = file('application/pdf', `Content-Disposition: attachment; filename="${name}"`);
+    expect(read([...HEAD, ...multipart('mixed', 'x', [part])]).attached).toEqual(['anngnp.exe']);
+  });
+
+  test('reads a message whose lines end with CR alone', async () => {
+    const lines = [...HEAD, ...multipart('mixed', 'x', [plain('Hello\ryou'), file('application/pdf')])];
+    expect(readOctets(Buffer.from(lines.join('\r')))).toMatchObject({
+      from: [{ name: 'Ada' }],
+      subject: 'Apple 🍎',
+      text: 'Hello\nyou',
+      attached: ['application/pdf'],
+    });
+    expect(readOctets(Buffer.from('Subject: Hello\rHi\r\nFrom: ann@mail.example\r\n\r\nOne\rtwo'))).toMatchObject({
+      from: [{ email: 'ann@mail.example' }],
+      text: 'One\rtwo',
+    });
   });
 
   test('reads encoded words that cut a character in two, each with its own padding', async () => {

@@ -223,12 +223,23 @@ describe('an odd message', () => {
       rawItem(0, mail('Content-Type: multipart/mixed; boundary=a', '', rich, poor, '--a--')),
       rawItem(0, mail('Content-Type: multipart/mixed; boundary=never', '', 'Hello')),
       rawItem(0, mail('Content-Type: multipart/alternative; boundary=b', '', `--b\r\n${both.toString()}`, '--b--')),
+      rawItem(
+        0,
+        mail(
+          'Content-Type: multipart/mixed; boundary=a',
+          '',
+          '--a\r\nContent-Type: multipart/mixed; boundary=never\r\n\r\nRaw',
+          rich,
+          '--a--',
+        ),
+      ),
     ]);
     expect(readByExtractor(path).get('Inbox')).toMatchObject([
       { body: 'Hello', html: '<b>Hello</b>', attachments: [] },
       { body: '', html: '<b>Hello</b>', attachments: [sha256(Buffer.from('Hello'))] },
       { body: 'Hello', attachments: [expect.any(String)] },
       { body: '', html: '<b>Hello</b>', attachments: [sha256(Buffer.from('Hello'))] },
+      { body: 'Raw', html: '<b>Hello</b>', attachments: [expect.any(String)] },
     ]);
   });
 

@@ -1,19 +1,27 @@
 import { fieldOf, headerFields, readable, structured, type HeaderField, type Structured } from './header-fields.ts';
 import { asIs, base64, quotedPrintable, type Sink } from './transfer-decoders.ts';
 
-/** A part as its own header describes it. `within` are the multiparts around it, from the message's own inwards. */
+/**
+ * A part as its own header describes it. `within` are the multiparts around it, from the message's own inwards. `isRaw`: it is
+ * all of a multipart that could not be divided.
+ */
 export type Part = {
   readonly type: string;
   readonly content: Structured;
   readonly disposition: Structured;
   readonly fields: readonly HeaderField[];
   readonly within: readonly string[];
+  readonly isRaw?: true;
 };
+
+/** Marks that turn the order of signs around, by which a name can seem to end as another kind of file. */
+const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** A part's own file name, in one line; empty if it has none. */
 export function nameOf({ disposition, content }: Part): string {
   const name = disposition.parameters.get('filename') || content.parameters.get('name') || '';
   return readable(name)
+    .replaceAll(TURNING, '')
     .replaceAll(/\p{Cc}/gu, ' ')
     .trim()
     .slice(0, 250);
@@ -24,6 +32,10 @@ export function isText(part: Part): boolean {
   const { type, disposition, within } = part;
   const isKnown = type === 'text/plain' || type === 'text/html';
   return isKnown && disposition.value !== 'attachment' && (within.length === 0 || nameOf(part) === '');
+}
+
+export function isMessage({ type }: Part): boolean {
+  return type === 'message/rfc822' || type === 'message/global';
 }
 
 /** Whether a part is a picture that HTML beside it can show, not a file of its own. */
@@ -84,6 +96,8 @@ export class MailParser {
   #isAfterParts = false;
   #isRoot = true;
   #atLineStart = true;
+  /** Whether lines end with CR alone. */
+  #endsWithCr = false;
 
   constructor(handler: MailHandler) {
     this.#frames.push({ kind: 'message', handler });
@@ -101,7 +115,8 @@ export class MailParser {
   }
 
   #read(chunk: Buffer, isEnd: boolean): void {
-    this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
+    const octets = this.#endsWithCr ? withLf(chunk) : chunk;
+    this.#bytes = this.#bytes.length === 0 ? octets : Buffer.concat([this.#bytes, octets]);
     this.#at = 0;
     while (this.#at < this.#bytes.length) {
       const goesOn = this.#state === 'header' ? this.#readHeader(isEnd) : this.#readBody(isEnd);
@@ -115,6 +130,12 @@ export class MailParser {
     const [bytes, at] = [this.#bytes, this.#at];
     const end = bytes.indexOf(LF, at);
     if (end < 0 && !isEnd && bytes.length - at <= HEADER_LENGTH) return false;
+    if (end < 0 && this.#isRoot && this.#headerLength === 0 && bytes.includes(CR, at)) {
+      this.#endsWithCr = true;
+      this.#bytes = withLf(bytes);
+      this.#handler().fault();
+      return true;
+    }
     const line = bytes.subarray(at, end < 0 ? bytes.length : end + 1);
     const content = withoutEnd(line);
     if (this.#delimiter(content) !== undefined) {
@@ -130,7 +151,7 @@ export class MailParser {
     this.#at += line.length;
     this.#headerLength += line.length;
     if (this.#headerLength <= HEADER_LENGTH) this.#header.push(Buffer.from(line));
-    // Where CR alone ends a line, the text is taken for a part of the header.
+    // Where CR alone ends some lines, the text may be taken for a part of the header.
     if (this.#headerLength > HEADER_LENGTH || content.includes(CR)) this.#handler().fault();
     if (content.length === 0) this.#endHeader();
     return true;
@@ -184,7 +205,7 @@ export class MailParser {
       handler.fault();
     }
     const messages = this.#frames.length - multiparts.length;
-    if ((type === 'message/rfc822' || type === 'message/global') && isPlain && messages < MESSAGES) {
+    if (isMessage(part) && isPlain && messages < MESSAGES) {
       this.#frames.push({ kind: 'message', handler: handler.message(part) });
       this.#state = 'header';
       return;
@@ -304,7 +325,14 @@ export class MailParser {
     if (!text.some((octet) => octet > SPACE)) return;
     const none = structured('');
     const within = this.#within();
-    const sink = handler.part({ type: 'text/plain', content: none, disposition: none, fields: [], within });
+    const sink = handler.part({
+      type: 'text/plain',
+      content: none,
+      disposition: none,
+      fields: [],
+      within,
+      isRaw: true,
+    });
     sink?.write(text);
     sink?.end();
   }
@@ -331,6 +359,10 @@ function beginsHeader(line: Buffer): boolean {
   return (
     isField || /^[\x21-\x7e]+[ \t]+:/.test(line.subarray(0, 100).toString('latin1')) || line.subarray(0, 5).equals(FROM)
   );
+}
+
+function withLf(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.map((octet) => (octet === CR ? LF : octet)));
 }
 
 function withoutEnd(line: Buffer): Buffer {

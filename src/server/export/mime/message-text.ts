@@ -1,11 +1,14 @@
 import { addresses, fieldOf, readable, type Address, type HeaderField } from './header-fields.ts';
-import { isText, MailParser, nameOf, type MailHandler, type Part } from './mail-parser.ts';
+import { unflowed } from './flowed.ts';
+import { isMessage, isText, MailParser, nameOf, type MailHandler, type Part } from './mail-parser.ts';
 import { textDecoder } from './text-decoder.ts';
 import type { Sink } from './transfer-decoders.ts';
 
 /** How much of a message's plain text, and of its HTML, is kept, in UTF-16 units. */
 const KEPT = 200_000;
 const ATTACHED_AT_MOST = 50;
+/** How deep in one another messages may be that are encoded, which no standard allows. */
+const ENCODED_AT_MOST = 3;
 
 /** What a person reads of a message. `html` is empty if it has none; otherwise it includes its plain text as well. */
 export type MessageText = {
@@ -41,19 +44,21 @@ export function openTextReader(): TextReader {
 type Kind = 'text' | 'html';
 /** How much more may be kept, of a message and of those within it, and of what there was no room for all. */
 type Room = { text: number; html: number; readonly cut: Set<Kind>; readonly attached: string[] };
-/** `isRepeated`: HTML says the same. */
-type Piece = { readonly kind: Kind; isRepeated: boolean; content: string };
+/** `isRepeated`: HTML says the same. `isRaw`: it is what could not be told apart. */
+type Piece = { readonly kind: Kind; readonly isRaw: boolean; isRepeated: boolean; content: string };
 
 class Reading implements MailHandler {
   readonly #room: Room;
+  readonly #depth: number;
   readonly #onEnd: ((pieces: readonly Piece[]) => void) | undefined;
   readonly #pieces: Piece[] = [];
   /** Those of this message, and not of one within it, that may say the same in another form. */
   readonly #choices: Piece[] = [];
   #fields: readonly HeaderField[] = [];
 
-  constructor(room: Room, onEnd?: (pieces: readonly Piece[]) => void) {
+  constructor(room: Room, depth = 0, onEnd?: (pieces: readonly Piece[]) => void) {
     this.#room = room;
+    this.#depth = depth;
     this.#onEnd = onEnd;
   }
 
@@ -62,13 +67,14 @@ class Reading implements MailHandler {
   }
 
   part(part: Part): Sink | undefined {
-    const { type, within } = part;
+    const { type, content, within, isRaw = false } = part;
+    if (isMessage(part) && this.#depth < ENCODED_AT_MOST) return openInner(this.message(part));
     if (!isText(part)) {
       this.#attach(nameOf(part) || type);
       return undefined;
     }
     const kind = type === 'text/plain' ? 'text' : 'html';
-    const piece: Piece = { kind, isRepeated: false, content: '' };
+    const piece: Piece = { kind, isRaw, isRepeated: false, content: '' };
     this.#pieces.push(piece);
     if (within.includes('multipart/alternative')) this.#choices.push(piece);
     const decoder = textDecoder(part, (decoded) => {
@@ -82,7 +88,12 @@ class Reading implements MailHandler {
         if (this.#room[kind] > 0) decoder.write(bytes);
         else this.#room.cut.add(kind);
       },
-      end: () => decoder.end(),
+      end: () => {
+        const isClean = decoder.end();
+        if (kind === 'text' && content.parameters.get('format')?.toLowerCase() === 'flowed')
+          piece.content = unflowed(piece.content, content.parameters.get('delsp')?.toLowerCase() === 'yes');
+        return isClean;
+      },
     };
   }
 
@@ -90,8 +101,8 @@ class Reading implements MailHandler {
   message(part: Part): MailHandler {
     const name = nameOf(part);
     if (name !== '') this.#attach(name);
-    const inner = new Reading(this.#room, (pieces) => {
-      this.#pieces.push({ kind: 'text', isRepeated: false, content: inner.#heading() }, ...pieces);
+    const inner = new Reading(this.#room, this.#depth + 1, (pieces) => {
+      this.#pieces.push({ kind: 'text', isRaw: false, isRepeated: false, content: inner.#heading() }, ...pieces);
     });
     return inner;
   }
@@ -106,7 +117,7 @@ class Reading implements MailHandler {
   }
 
   result(): MessageText {
-    const pieces = this.#pieces;
+    const pieces = this.#pieces.toSorted((one, other) => Number(one.isRaw) - Number(other.isRaw));
     const plain = pieces.filter(({ kind }) => kind === 'text').map(({ content }) => content);
     const shown = pieces.filter(({ isRepeated }) => !isRepeated);
     const html = shown
@@ -136,6 +147,17 @@ class Reading implements MailHandler {
       .filter(([, value]) => value !== '');
     return `\n${said.map(([name, value]) => `${name}: ${value}\n`).join('')}\n`;
   }
+}
+
+function openInner(handler: MailHandler): Sink {
+  const parser = new MailParser(handler);
+  return {
+    write: (bytes) => parser.write(Buffer.from(bytes)),
+    end: () => {
+      parser.end();
+      return true;
+    },
+  };
 }
 
 function escaped(text: string): string {

@@ -53,6 +53,8 @@ export class MessageWriter implements MailHandler {
   #html: ValueWriter | undefined;
   #isFaulty = false;
   #isSealed = false;
+  /** Whether the plain text is only what could not be divided. */
+  #isRaw = false;
   /** Whether the HTML stands beside other forms of the same text. */
   #isHtmlOfChoice = false;
   #hasRealAttachment = false;
@@ -97,7 +99,7 @@ export class MessageWriter implements MailHandler {
         (this.#isHtmlOfChoice && within.at(-1) === 'multipart/alternative' && this.#plain === undefined)
         ? 'plain'
         : undefined;
-    return this.#html === undefined && (this.#plain === undefined || isChoice || this.#plain.size === 0)
+    return this.#html === undefined && (this.#plain === undefined || isChoice || this.#isRaw || this.#plain.size === 0)
       ? 'html'
       : undefined;
   }
@@ -105,8 +107,10 @@ export class MessageWriter implements MailHandler {
   #text(part: Part, kind: 'plain' | 'html'): Sink {
     const isMore = kind === 'plain' && this.#plain !== undefined && this.#plain.size > 0;
     const into = (kind === 'plain' ? this.#plain : undefined) ?? new ValueWriter(this.#database);
-    if (kind === 'plain') this.#plain = into;
-    else {
+    if (kind === 'plain') {
+      this.#plain = into;
+      this.#isRaw = part.isRaw === true;
+    } else {
       this.#html = into;
       this.#isHtmlOfChoice = part.within.at(-1) === 'multipart/alternative';
     }

@@ -1,0 +1,22 @@
+/** How many signs of quoting are counted before a line. */
+const QUOTED = /^>{0,100}/;
+
+/**
+ * Text of the form `flowed` (RFC 3676) with each paragraph in one line: a line that ends with a blank goes on in the next one
+ * of as many `>`. `delSp`: the blank is not part of the text.
+ */
+export function unflowed(text: string, delSp: boolean): string {
+  const lines: string[] = [];
+  let [depth, goesOn] = [0, false];
+  for (const line of text.split(/\r?\n/)) {
+    const quotes = QUOTED.exec(line)?.[0] ?? '';
+    const content = line.slice(quotes.length).replace(/^ /, '');
+    const isSignature = content === '-- ';
+    if (goesOn && quotes.length === depth && !isSignature) lines.push(`${lines.pop()}${content}`);
+    else lines.push(quotes === '' ? content : `${quotes} ${content}`);
+    depth = quotes.length;
+    goesOn = content.endsWith(' ') && !isSignature;
+    if (goesOn && delSp) lines.push(lines.pop()?.slice(0, -1) ?? '');
+  }
+  return lines.join('\n');
+}
