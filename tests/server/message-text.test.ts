@@ -230,6 +230,18 @@ describe('What a person reads of a message', () => {
     expect(read([...HEAD, 'Content-Type: text/plain', '', 'One ', 'two']).text).toBe('One \r\ntwo');
   });
 
+  test('names files that are uuencoded in a text, and shows what is around them', async () => {
+    const uuencoded = ['begin 644 Grüße 1.txt', '#86)C', '`', 'end'];
+    const prose = ['begin ', 'begin 644 with care', 'begin 644 this', 'or not'];
+    const letter = ['See:', ...uuencoded, ...prose, ...uuencoded, 'Bye', 'begin'];
+    const found = read([...HEAD, 'Content-Type: text/plain; charset=utf-8', '', ...letter]);
+    expect(found.text).toBe(['See:', ...prose, 'Bye', 'begin'].join('\r\n'));
+    expect(found.attached).toEqual(['Grüße 1.txt', 'Grüße 1.txt']);
+    const broken = ['See:', ...uuencoded.slice(0, 2), 'What is no line of it', 'end'];
+    expect(read([...HEAD, '', ...broken])).toMatchObject({ text: 'See:\r\nWhat is no line of it\r\nend' });
+    expect(read([...HEAD, '', ...Array.from({ length: 2000 }, () => uuencoded).flat(), 'Bye']).text).toBe('Bye');
+  });
+
   test('names a file by its name as it is, without marks that turn its end around', async () => {
     const name = `=?utf-8?B?${Buffer.from('ann\u202Egnp.exe\u2069').toString('base64')}?=`;
     const part = file('application/pdf', `Content-Disposition: attachment; filename="${name}"`);

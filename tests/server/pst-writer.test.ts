@@ -157,6 +157,18 @@ const related = (type: string) =>
 
 const sealed = (type: string) => `Content-Type: ${type}\r\nContent-Transfer-Encoding: base64\r\n\r\nMIAG\r\n`;
 
+const uuencoded = (octets: Buffer, padding: string) =>
+  [...octets.toString('latin1').matchAll(/[^]{1,45}/g)].map(([line]) => {
+    const signs = [...Buffer.from(line, 'latin1').toString('hex').padEnd(90, '0').matchAll(/.{6}/g)]
+      .slice(0, Math.ceil(line.length / 3))
+      .flatMap(([three]) => [18, 12, 6, 0].map((shift) => (Number.parseInt(three, 16) >> shift) & 63));
+    const written = [line.length, ...signs].map((value) => (value === 0 ? padding : String.fromCharCode(value + 32)));
+    return written.join('').trimEnd();
+  });
+
+const withFile = (padding: string, content: Buffer, end: readonly string[]) =>
+  mail('Subject: a', '', 'See:', 'begin 644 a.dat', ...uuencoded(content, padding), ...end);
+
 describe('an odd message', () => {
   test('arrives, and what is broken in form brings its original, octet by octet', async () => {
     const letters = [
@@ -208,6 +220,37 @@ describe('an odd message', () => {
     const [first, second] = readByExtractor(path).get('Inbox') ?? [];
     expect([first?.subject, first?.body]).toEqual(['äö', 'äöü']);
     expect(second?.attachments).toEqual([sha256(Buffer.from(content))]);
+  });
+
+  test('has the files that its text contains uuencoded, and its original if one of them does not come whole', async () => {
+    const file = Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * at) % 251));
+    const zeros = Buffer.concat([file.subarray(0, 50), Buffer.alloc(10)]);
+    const letters = [
+      withFile('`', file, ['`', 'end', 'Bye']),
+      withFile(' ', file, [' ', 'end', 'Bye']),
+      withFile('`', file.subarray(0, 45), ['end', 'Bye']),
+      withFile(' ', zeros, ['', 'end', 'Bye']),
+      withFile('`', file, ['a line that is none', '`', 'end']),
+      withFile('`', file, []),
+    ];
+    const read = readByExtractor(await written(letters.map((raw) => rawItem(0, raw)))).get('Inbox') ?? [];
+    expect(read.map(({ body }) => body)).toEqual([
+      ...Array.from({ length: 4 }, () => 'See:\nBye'),
+      'See:\na line that is none\n`\nend',
+      'See:',
+    ]);
+    const whole = [sha256(file)];
+    expect(read.map(({ attachments }) => attachments.toSorted())).toEqual([
+      whole,
+      whole,
+      [sha256(file.subarray(0, 45))],
+      [sha256(zeros)],
+      [...whole, sha256(letters[4] as Buffer)].toSorted(),
+      [...whole, sha256(letters[5] as Buffer)].toSorted(),
+    ]);
+    expect(attachmentsOf(messagesIn(await written([rawItem(0, letters[0] as Buffer)]))[0] as PSTMessage)).toMatchObject(
+      [{ longFilename: 'a.dat' }],
+    );
   });
 
   test('of one text that has the name of a file shows it', async () => {

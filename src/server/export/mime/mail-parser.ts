@@ -1,5 +1,6 @@
 import { fieldOf, headerFields, readable, structured, type HeaderField, type Structured } from './header-fields.ts';
 import { asIs, base64, quotedPrintable, type Sink } from './transfer-decoders.ts';
+import { withoutFiles } from './uuencoded.ts';
 
 /**
  * A part as its own header describes it. `within` are the multiparts around it, from the message's own inwards. `isRaw`: it is
@@ -210,9 +211,12 @@ export class MailParser {
       this.#state = 'header';
       return;
     }
-    const sink = handler.part(type.startsWith('multipart/') ? { ...part, type: 'text/plain' } : part);
+    const said = type.startsWith('multipart/') ? { ...part, type: 'text/plain' } : part;
+    const whole = handler.part(said);
     this.#state = 'body';
-    if (sink === undefined) return;
+    if (whole === undefined) return;
+    const isDivided = said.type === 'text/plain' && isText(said);
+    const sink = isDivided ? withoutFiles(whole, (name) => this.#attached(name, said, handler)) : whole;
     const output = (bytes: Uint8Array) => sink.write(bytes);
     const decoder =
       encoding === 'base64' ? base64(output) : encoding === 'quoted-printable' ? quotedPrintable(output) : asIs(output);
@@ -224,6 +228,22 @@ export class MailParser {
         return sink.end() && isClean;
       },
     };
+  }
+
+  /** A file in the midst of a text. */
+  #attached(name: string, { within }: Part, handler: MailHandler): Sink | undefined {
+    this.#parts += 1;
+    if (this.#parts > PARTS) {
+      handler.fault();
+      return undefined;
+    }
+    return handler.part({
+      type: 'application/octet-stream',
+      content: structured(''),
+      disposition: { value: 'attachment', parameters: new Map([['filename', name]]) },
+      fields: [],
+      within: [...within, 'multipart/mixed'],
+    });
   }
 
   /** Octets up to the next delimiter line. @returns false while its place is not known */
