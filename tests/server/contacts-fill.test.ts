@@ -253,7 +253,10 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
     const failing: Fault = ({ url }) => (url.pathname.endsWith(batches) ? { status: 500, json: {} } : null);
     api.faults.push(...Array.from({ length: 99 }, () => failing));
     const again = (isLastTry: boolean, kept = fates) =>
-      copyInto({ reader: readerOf([ANN, ZOE, ROSE]), writer: writer(), signal: SIGNAL, isLastTry }, kept);
+      copyInto(
+        { reader: readerOf([ANN, ZOE, ROSE]), writer: writer(), signal: SIGNAL, isLastTry: () => isLastTry },
+        kept,
+      );
     await expect(again(false)).rejects.toMatchObject({ fault: 'unavailable', status: 500 });
     expect(await again(true)).toMatchObject({ total: 3, written: 2, skipped: [{ subject: 'Rose Hill' }], lost: 0 });
     // Of a destination that has taken nothing at all, it is not known that it works.

@@ -41,8 +41,8 @@ export type ContactCopy = {
   readonly signal: AbortSignal;
   readonly sleep: Sleep;
   readonly onProgress?: (progress: ContactProgress) => void;
-  /** Whether no run follows if this one fails as those before it. */
-  readonly isLastTry?: boolean;
+  /** Whether no run follows if this one fails like this. */
+  readonly isLastTry?: (error: ContactStoreError) => boolean;
 };
 
 /**
@@ -181,9 +181,8 @@ class Run {
 
   /** If nothing at all was written, no contact is to blame, and the next run tries them again, if there is one. */
   async settleFailing(): Promise<void> {
-    const works = this.#hasWritten || (this.#hadWritten && this.#copy.isLastTry === true);
     for (const { contact, error, there } of this.#failing) {
-      if (!works) throw error;
+      if (!this.#hasWritten && !(this.#hadWritten && this.#copy.isLastTry?.(error) === true)) throw error;
       if (there === undefined) await this.#refused(contact, error);
       else await this.#leftAsItIs(contact, error, there);
     }

@@ -8,7 +8,7 @@ import type { Secret } from '../transfers/credentials.ts';
 import type { OperationEnd } from '../transfers/operations.ts';
 import type { Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
-import { IDLE_RUNS } from './verdict.ts';
+import { isLastRun } from './verdict.ts';
 
 /** Copies contacts from address book to address book. */
 export const runContacts: Runner = async (run, services) => {
@@ -37,7 +37,7 @@ export const runContacts: Runner = async (run, services) => {
     sleep,
     signal,
     onProgress: ({ done, total }) => onProgress({ done, total, bytes: 0 }),
-    isLastTry: run.idleRuns >= IDLE_RUNS,
+    isLastTry: (error) => isLastRun(error, run.idleRuns()),
   });
   const end: OperationEnd = { status: 'completed', measured: compared };
   return compared.lost + compared.duplicated === 0

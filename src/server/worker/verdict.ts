@@ -84,11 +84,15 @@ function limitReached(error: unknown, now: number): Verdict | null {
 
 /** For faults that may pass by themselves. */
 function laterOrNever(error: unknown, idleRuns: number, now: number): Verdict {
-  const { runs, longestPause } = patienceWith(error, idleRuns);
-  if (idleRuns >= runs) return ending(sentenceAfterAll(error));
-  const seconds = secondsBeforeNext(error, pauseAfter(idleRuns, longestPause));
+  if (isLastRun(error, idleRuns)) return ending(sentenceAfterAll(error));
+  const seconds = secondsBeforeNext(error, pauseAfter(idleRuns, patienceWith(error, idleRuns).longestPause));
   const waiting = waitingFor(error, now + seconds * 1000);
   return { kind: 'later', seconds, ...(waiting === null ? {} : { waiting }) };
+}
+
+/** Whether the operation ends if its run ends with this fault, which may pass by itself. */
+export function isLastRun(error: unknown, idleRuns: number): boolean {
+  return idleRuns >= patienceWith(error, idleRuns).runs;
 }
 
 /** How many runs in a row may move nothing, and the longest pause between them in seconds. */
