@@ -28,7 +28,7 @@ test('a name with quotes, a backslash or an emoji stays as it is, and has a plai
     destination: name,
     create: true,
     plainer: 'Aunt _Rosie_ _ ___ _ Co.',
-    shorter: 'Aunt _Rosie_ _ ___ _ Co.',
+    plainest: 'Aunt _Rosie_ _ ___ _ Co_',
     numbered: 'Aunt _Rosie_ _ ___ _ Co. (2)',
   });
 });
@@ -41,16 +41,27 @@ test('a name that takes more than servers allow has a shorter one, below the sam
     box(`${'a'.repeat(80)}/${'b'.repeat(80)}`),
   ];
   const { mailboxes } = mapMailboxes(source, [], { prefix: 'INBOX/', delimiter: '/' });
-  expect(mailboxes.map(({ plainer, shorter }) => (shorter === plainer ? 'as it is' : shorter)).toSorted()).toEqual([
+  expect(mailboxes.map(({ plainer, plainest }) => (plainest === plainer ? 'as it is' : plainest)).toSorted()).toEqual([
     `INBOX/Work/${cyrillic(45)}/${cyrillic(24)}`,
     `INBOX/Work/${cyrillic(45)}/${cyrillic(24)} (2)`,
     `INBOX/${cyrillic(22)}/${cyrillic(22)}/2004`,
     'as it is',
   ]);
-  for (const { destination, shorter } of mailboxes) {
+  for (const { destination, plainest } of mailboxes) {
     expect(destination.length).toBeGreaterThan(90);
-    expect(mailboxName(shorter).length).toBeLessThan(225);
+    expect(mailboxName(plainest).length).toBeLessThan(225);
   }
+});
+
+test('a name with dots, as dates and domains have, has one without for a server whose names of files have them for all else', () => {
+  const source = [box('Dr. Smith'), box('shop.example/2004.05'), box('.../x'), box('Dr_ Smith')];
+  const { mailboxes } = mapMailboxes(source, [], slash);
+  expect(mailboxes.map(({ destination, plainer, plainest }) => [destination, plainer, plainest])).toEqual([
+    ['.../x', '.../x', '___/x'],
+    ['Dr. Smith', 'Dr. Smith', 'Dr_ Smith (2)'],
+    ['Dr_ Smith', 'Dr_ Smith', 'Dr_ Smith'],
+    ['shop.example/2004.05', 'shop.example/2004.05', 'shop_example/2004_05'],
+  ]);
 });
 
 test('what Cyrus takes in no name is not in the plainer one', () => {

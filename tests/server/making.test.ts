@@ -31,7 +31,7 @@ function making(answer: (path: string) => Promise<boolean>) {
     destination: path,
     create: path !== 'a',
     plainer: `plain ${path}`,
-    shorter: path === 'd' ? 'short' : `plain ${path}`,
+    plainest: path === 'd' ? 'short' : `plain ${path}`,
     numbered: `${path} (2)`,
   }));
   return { ...openMaking(mapped, run), run, writer, asked, made, stop, lease };
@@ -63,7 +63,7 @@ test('a name that the server reserves is avoided', async () => {
   expect(asked).toEqual(['b', 'plain b', 'b (2)', 'c', 'plain c']);
 });
 
-test('a refused name is asked for in its plainer and its shorter form; refused as well, its folder alone is left', async () => {
+test('a refused name is asked for in its plainer and its plainest form; refused as well, its folder alone is left', async () => {
   const { makeAll, pathFor, writer, asked, made } = making(async (path) => {
     if (path === 'b' || /[cd]$/.test(path)) throw new MailError('refused', 'Not that name.');
     return true;

@@ -317,17 +317,19 @@ test(
 );
 
 test(
-  'a folder whose name is longer than the new mailbox takes is made with a shorter one',
+  'folders whose names are too long for the new mailbox, or have dots that it does not take, are made with other names',
   { ...needs('dovecot'), timeout: 60_000 },
   async () => {
     await using source = await startDovecot();
-    // Its whole name is that of one file.
+    // A whole name is that of one file there, with dots between its parts.
     await using destination = await startDovecot({ maildir: true });
     const long = ['Customers', 'Projects', 'Letters', 'Answers'].map((name) => name.padEnd(70, ' of 2004')).join('/');
     {
       await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
-      await mail.create(long);
-      await mail.append(long, [letter(0, 300), letter(1, 300)]);
+      for (const [at, name] of [long, 'Dr. Smith'].entries()) {
+        await mail.create(name);
+        await mail.append(name, [letter(at, 300)]);
+      }
     }
     const environment = { LEGACY_IMAP_URL: source.url, YAHOO_IMAP_URL: destination.url };
     await using world = await openWorld(FRESH, environment);

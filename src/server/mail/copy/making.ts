@@ -71,9 +71,9 @@ function isItsOwn(fault: unknown): boolean {
   return fault instanceof MailError && (fault.fault === 'busy' || fault.fault === 'full');
 }
 
-/** A server that refuses a name is asked for a plainer and a shorter one; one that keeps a name to itself, for another one. */
+/** A server that refuses a name is asked for plainer ones; one that keeps a name to itself, for another one. */
 async function makeMapped(mapped: MappedMailbox, writer: MailWriter, run: Run): Promise<string> {
-  const paths = [...new Set([mapped.destination, mapped.plainer, mapped.shorter])];
+  const paths = [...new Set([mapped.destination, mapped.plainer, mapped.plainest])];
   let refusal: unknown;
   for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
     try {

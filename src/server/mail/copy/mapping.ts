@@ -4,15 +4,15 @@ import { mailboxName } from '../imap/wire/mailbox-name.ts';
 
 /**
  * Where one source mailbox goes. `create` when the destination doesn't have it yet; then `plainer` is the name for a
- * server that refuses to create it as it is, `shorter` for one that refuses that as well, and `numbered` for one that
- * keeps that name to itself.
+ * server that refuses to create it as it is, `plainest`, which is short as well, for one that refuses that, and
+ * `numbered` for one that keeps that name to itself.
  */
 export type MappedMailbox = {
   readonly source: Mailbox;
   readonly destination: string;
   readonly create: boolean;
   readonly plainer: string;
-  readonly shorter: string;
+  readonly plainest: string;
   readonly numbered: string;
 };
 
@@ -75,17 +75,16 @@ export function mapMailboxes(
     mailboxes: rest.map((mailbox) => {
       const path = decided.get(mailbox.path) ?? mailbox.path;
       const create = path !== 'INBOX' && !existing.has(path);
-      if (!create) return { source: mailbox, destination: path, create, plainer: path, shorter: path, numbered: path };
+      if (!create) return { source: mailbox, destination: path, create, plainer: path, plainest: path, numbered: path };
       const names = belowNoInbox(namesOf(mailbox, ODD));
       const isPlain = names.join('\n') === namesOf(mailbox, NEVER).join('\n');
       const plainer = isPlain ? path : freePath(names, namespace, destination, taken);
       taken.add(fold(plainer));
-      const short = shortened(names);
-      const shorter = short === names ? plainer : freePath(short, namespace, destination, taken);
-      taken.add(fold(shorter));
+      const plainest = isPlainest(names) ? plainer : freePath(plainestOf(names), namespace, destination, taken);
+      taken.add(fold(plainest));
       const numbered = freePath(names, namespace, destination, taken, 2);
       taken.add(fold(numbered));
-      return { source: mailbox, destination: path, create, plainer, shorter, numbered };
+      return { source: mailbox, destination: path, create, plainer, plainest, numbered };
     }),
     left: views,
   };
@@ -139,7 +138,16 @@ function validPart(part: string, delimiter: string, unwanted: RegExp): string {
     : plain;
 }
 
-/** Below the same names, if these leave room; the same names where all are short enough. */
+function isPlainest(names: readonly string[]): boolean {
+  return octetsOf(names) <= SHORT_LENGTH && !names.some((name) => name.includes('.'));
+}
+
+/** Dovecot keeps a mailbox in a file of its whole name (Maildir++), with dots between its parts and none within. */
+function plainestOf(names: readonly string[]): readonly string[] {
+  return shortened(names.map((name) => name.replaceAll('.', '_')));
+}
+
+/** Below the same names, if these leave room. */
 function shortened(names: readonly string[]): readonly string[] {
   if (octetsOf(names) <= SHORT_LENGTH) return names;
   const above = names.slice(0, -1);
