@@ -8,6 +8,7 @@ import {
   MOVED_AT_LEAST,
   openJobQueue,
   SLOW_AFTER_LOOKS,
+  TAKE_BACK_WHILE_OTHERS_WAIT_MS,
   toldNowAndThen,
   TURN_MS,
 } from '../../src/server/worker/queue.ts';
@@ -104,6 +105,38 @@ test.each(['transfers', 'take-backs'] as const)(
     expect(taken).toEqual(['slow', 'first', 'second', 'slow']);
   },
 );
+
+test('a take-back goes on behind those that wait, and without any it keeps its place', async () => {
+  await using database = await openTestDatabase(FRESH);
+  const asked = vi.spyOn(database, 'query');
+  const looks = vi.spyOn(globalThis, 'setInterval');
+  await using queue = await openJobQueue({ database, log: openLog('silent') });
+  await queue.sendTakeBack('slow');
+  const taken: string[] = [];
+  const [begun, all] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await using _working = await queue.workOnTakeBacks(async (id, signal) => {
+    if (taken.push(id) === 3) all.resolve();
+    if (taken.length > 1) return;
+    begun.resolve();
+    await once(signal, 'abort');
+    throw new Stopped('It is asked to stop.');
+  });
+  await begun.promise;
+  const look = async () => {
+    asked.mockClear();
+    for (const [each, every] of looks.mock.calls) if (every === TAKE_BACK_WHILE_OTHERS_WAIT_MS) each();
+    await Promise.all(asked.mock.results.map(({ value }) => value as unknown));
+    await turn();
+  };
+  await look();
+  await queue.send('a transfer');
+  await look();
+  expect(await database.query("select 1 from pgboss.job where name = 'take-backs' and state <> 'active'")).toEqual([]);
+  await queue.sendTakeBack('other');
+  await look();
+  await all.promise;
+  expect(taken).toEqual(['slow', 'other', 'slow']);
+});
 
 describe('when all places are taken while others wait', () => {
   const places = ['a', 'b', 'c', 'd'].map((sign) => sign.repeat(32));

@@ -25,6 +25,8 @@ const JOB_SECONDS = 24 * 3600 - 60;
  * pg-boss lets a job that it has ended go before all newer ones. Take-backs have a single place.
  */
 export const TURN_MS = { [TRANSFERS]: 23 * 3_600_000, [TAKE_BACKS]: 6 * 3_600_000 };
+/** While others wait, a take-back goes on behind them after this: one subscriber may have ordered many at a slow server. */
+export const TAKE_BACK_WHILE_OTHERS_WAIT_MS = 30 * 60_000;
 /**
  * How often a transfer's progress is looked at, and how many looks in a row may find less than `MOVED_AT_LEAST` of it
  * before it counts as slow: an hour.
@@ -60,8 +62,8 @@ const HELD_PRIORITY = 1;
 /** As much later is as good; so far this machine's clock and the database's may be apart. */
 const SOON_MS = 60_000;
 
-const WAITING = `select 1 from pgboss.job
-  where name = '${TRANSFERS}' and state in ('created', 'retry') and start_after <= now() limit 1`;
+const WAITING =
+  "select 1 from pgboss.job where name = $1 and state in ('created', 'retry') and start_after <= now() limit 1";
 const WORKED_ON = `select id from pgboss.job where name = '${TRANSFERS}' and state = 'active'`;
 /** A set difference, whose speed does not depend on PostgreSQL's statistics: with stale ones, 10,000 rows took 19 s. */
 const WITHOUT_JOB = `select id from transfers join
@@ -252,6 +254,13 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     const afterSeconds = Math.min(longest, FIRST_AGAIN_SECONDS * 2 ** failures);
     await sendTo(queue, transferId, { afterSeconds, failures: failures + 1, fault });
   };
+  const doOthersWait = async (queue: string) => (await database.query(WAITING, [queue])).length > 0;
+  const lookEvery = (milliseconds: number, look: () => Promise<void>): Disposable => {
+    const timer = setInterval(() => {
+      look().catch((error: unknown) => log.warn({ err: error }, 'whether others wait could not be looked at'));
+    }, milliseconds).unref();
+    return { [Symbol.dispose]: () => clearInterval(timer) };
+  };
   /**
    * Ends the turns of slow transfers that have more than half of the places (of a single one, that one) while others wait:
    * a few slow mail servers would keep everybody from a worker for a whole turn.
@@ -260,7 +269,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     const slow = new Set<AbortController>();
     return (transferId: string, turn: AbortController): Disposable => {
       let [from, looks, isOver] = [0, 0, false];
-      const look = async () => {
+      const looking = lookEvery(LOOKED_AT_EVERY_MS, async () => {
         const moved = costOf(await movedBy(database, transferId));
         if (isOver) return;
         looks += 1;
@@ -269,37 +278,38 @@ export async function openJobQueue({ database, log }: { database: Database; log:
           slow.delete(turn);
         } else if (looks >= SLOW_AFTER_LOOKS) slow.add(turn);
         const isOneTooMany = slow.has(turn) && slow.size > Math.ceil(atOnce / 2);
-        if (!isOneTooMany || (await database.query(WAITING)).length === 0 || isOver) return;
+        if (!isOneTooMany || !(await doOthersWait(TRANSFERS)) || isOver) return;
         slow.delete(turn);
         log.info({ transferId }, 'a slow transfer goes on behind those that wait');
         turn.abort();
-      };
-      const timer = setInterval(() => {
-        look().catch((error: unknown) => log.warn({ err: error, transferId }, 'the progress could not be looked at'));
-      }, LOOKED_AT_EVERY_MS).unref();
+      });
       return {
         [Symbol.dispose]: () => {
           isOver = true;
-          clearInterval(timer);
+          looking[Symbol.dispose]();
           slow.delete(turn);
         },
       };
     };
   };
+  const watchTakeBack = (_transferId: string, turn: AbortController): Disposable =>
+    lookEvery(TAKE_BACK_WHILE_OTHERS_WAIT_MS, async () => {
+      if (await doOthersWait(TAKE_BACKS)) turn.abort();
+    });
   const workOn = async (
     queue: keyof typeof TURN_MS,
     atOnce: number,
     run: (transferId: string, signal: AbortSignal) => Promise<void>,
   ): Promise<AsyncDisposable> => {
     const options = { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_TRANSFERS_SECONDS };
-    const watched = watchSlow(atOnce);
+    const watched = queue === TRANSFERS ? watchSlow(atOnce) : watchTakeBack;
     const take = async (): Promise<string> => {
       const taker = await boss.work<TransferJob>(queue, options, async (jobs) => {
         for (const { data, signal } of jobs) {
           const begun = performance.now();
           const turn = new AbortController();
           const timer = setTimeout(() => turn.abort(), TURN_MS[queue]).unref();
-          using _watched = queue === TRANSFERS ? watched(data.transferId, turn) : null;
+          using _watched = watched(data.transferId, turn);
           // After a long run, failures no longer count as in a row.
           const failed = () =>
             performance.now() - begun > LAST_AGAIN_SECONDS * 1000 ? { transferId: data.transferId } : data;
