@@ -216,6 +216,7 @@ describe('Writing to odd servers', () => {
     ['NO Too many simultaneous connections', failed('busy')],
     ['BAD User is authenticated but not connected.', failed('busy')],
     ['NO mailbox storage limit has been exceeded', failed('full')],
+    ['NO APPEND would exceed its disk quota', failed('full')],
     ['NO Quota limit will be exceeded', failed('full')],
     ['NO [ALERT] You exceeded your mail quota.', failed('full')],
     ['NO Over quota', failed('full')],

@@ -141,7 +141,7 @@ const BUSY_TEXT =
 /** At a sign-in: of a message it may be said for good. */
 const PASSING_TEXT = /\btemporar(?:y|ily)\b/i;
 const FULL_TEXT =
-  /over (?:\w+ )?quota|overquota|quota (?:limit|(?:has been )?exceeded)|exceed(?:s|ed|ing)? (?:your |the )?(?:mail )?quota|storage limit|mailbox (?:is )?full/i;
+  /over (?:\w+ )?quota|overquota|quota (?:limit|(?:has been )?exceeded)|exceed(?:s|ed|ing)? (?:\w+ ){0,3}quota|storage limit|mailbox (?:is )?full/i;
 /** A server that asks for more, perhaps for more than there is time, is asked again after this; in milliseconds. */
 const LONGEST_PAUSE = 24 * 3_600_000;
 const BACKOFF = /backoff time[:=\s]+(\d+)\s*milliseconds/i;
