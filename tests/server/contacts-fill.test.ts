@@ -597,6 +597,43 @@ describe('the fates of contacts', () => {
     });
   });
 
+  test('tell a later run which contacts were changed at the source since, and those get what is new, once', async () => {
+    await using database = await openTestDatabase(FRESH);
+    const id = await begun(database);
+    const people = new PeopleApi('token');
+    await using api = await startApi(people.answer);
+    people.add({ names: [{ givenName: 'Rose', familyName: 'Hill' }], emailAddresses: [{ value: 'rose@example.com' }] });
+    const run = (contacts: readonly Contact[]) =>
+      copyContacts({
+        reader: readerOf(contacts),
+        writer: openContactWriter('google', {
+          settings: readSettings({ SANDBOX: 'on', GOOGLE_CONTACTS_URL: api.url }),
+          credentials: { email: 'a@gmail.example', accessToken: async () => 'token' },
+          sleep: async () => {},
+        }),
+        fates: openContactFates(database, { transferId: id, epoch: 1 }),
+        sleep: async () => {},
+        signal: SIGNAL,
+      });
+    const [ann, rose] = [
+      person('ann', 'Ann Lee', ['ann@example.com']),
+      person('rose', 'Rose Hill', ['rose@example.com']),
+    ];
+    expect(await run([ann, rose])).toEqual({ lost: 0, duplicated: 0, changed: 0 });
+    expect(await contactCounts(database, id)).toMatchObject({ copied: 1, present: 1 });
+    const phones = [{ label: 'mobile', value: '+1 650 555 0100' }];
+    // What its owner has removed there does not come back.
+    for (const each of people.people.values()) Object.assign(each, { emailAddresses: [] });
+    await run([ann, rose]);
+    expect(JSON.stringify([...people.people.values()])).not.toContain('rose@example.com');
+    const changed = [ann, rose].map((each) => ({ ...each, phones }));
+    for (const contacts of [changed, changed]) await run(contacts);
+    const stored = [...people.people.values()];
+    expect(stored).toHaveLength(2);
+    for (const each of stored) expect(JSON.stringify(each).split('+1 650 555 0100')).toHaveLength(2);
+    expect(await contactCounts(database, id)).toMatchObject({ present: 0, completed: 1 });
+  });
+
   test('keep one counterpart for a contact that was about to be completed', async () => {
     const people = new PeopleApi('token');
     await using api = await startApi(people.answer);

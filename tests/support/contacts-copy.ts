@@ -2,7 +2,7 @@ import type { Skipped } from '../../src/contract/calls/status.ts';
 import type { ContactFates, Fate, Settled } from '../../src/server/contacts/contact-fates.ts';
 import { copyContacts, type ContactCopy } from '../../src/server/contacts/copy-contacts.ts';
 
-type Kept = Fate & { readonly name: string; readonly remarks: readonly string[] };
+type Kept = Fate & { readonly name: string };
 
 /** The fates of contacts, in memory, and their totals. */
 export class MemoryFates implements ContactFates {
@@ -11,11 +11,11 @@ export class MemoryFates implements ContactFates {
   readonly all = async () => new Map(this.kept);
   readonly intend: ContactFates['intend'] = async (contacts) => {
     for (const { uid, destinationId } of contacts)
-      this.kept.set(uid, { fate: 'intent', destinationId, stays: [], name: '', remarks: [] });
+      this.kept.set(uid, { fate: 'intent', destinationId, stays: [], name: '', remarks: [], digest: '' });
   };
   readonly settle = async (settled: readonly Settled[]) => {
-    for (const { uid, fate, name, remarks, destinationId = '', stays = [] } of settled)
-      this.kept.set(uid, { fate, destinationId, stays, name, remarks });
+    for (const { uid, fate, name, remarks, destinationId = '', stays = [], digest = '' } of settled)
+      this.kept.set(uid, { fate, destinationId, stays, name, remarks, digest });
   };
   readonly forget: ContactFates['forget'] = async (ids) => {
     for (const id of ids) this.kept.delete(id);

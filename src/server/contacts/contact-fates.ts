@@ -13,6 +13,9 @@ export type Fate = {
   readonly destinationId: string;
   /** Parts that were left out. */
   readonly stays: readonly Part[];
+  readonly remarks: readonly string[];
+  /** Of what the source held; `''` if that is not known. */
+  readonly digest: string;
 };
 
 export type Settled = {
@@ -25,6 +28,7 @@ export type Settled = {
   readonly remarks: readonly string[];
   readonly destinationId?: string;
   readonly stays?: readonly Part[];
+  readonly digest?: string;
 };
 
 /** What a copy remembers of each contact, by UID. A call returns once its writes are durable. */

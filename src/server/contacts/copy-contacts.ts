@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Contact } from '../../contract/contact.ts';
 import {
@@ -95,6 +96,16 @@ async function indexOf(writer: ContactWriter, uids: ReadonlySet<string>, signal:
   return index;
 }
 
+/** Of what its owner may have changed: a photo by link may fail to come, and other details may change by themselves. */
+function digestOf({ photo: _photo, more: _more, vcard: _vcard, ...contact }: Contact): string {
+  return createHash('sha256').update(JSON.stringify(contact)).digest('hex');
+}
+
+function unlessOfOne(error: unknown): null {
+  if (error instanceof ContactStoreError && isOfOne(error) && error.pause === undefined) return null;
+  throw error;
+}
+
 /** A single contact at which the destination failed; `there`: what was to be filled, and how it counts in that case. */
 type Failing = {
   readonly contact: Contact;
@@ -145,8 +156,11 @@ class Run {
     if (this.#settled.has(id)) this.#unreadable.set(uid, id);
     const known = this.#known.get(uid);
     if (known !== undefined && known.fate !== 'intent') {
-      this.expectations.add(contact, known);
+      const now = this.#settled.get(uid) ?? null;
+      if (now === null) this.expectations.add(contact, known);
       await this.#readAfterAll([uid]);
+      const { digest = '' } = now ?? known;
+      if (digest !== '' && digest !== digestOf(contact)) await this.#changed(contact);
       return;
     }
     if (this.#settled.has(uid) || this.#batch.some((one) => one.uid === uid)) {
@@ -224,26 +238,36 @@ class Run {
     this.#copy.onProgress?.({ total: done, done });
   }
 
-  /** It was changed at the source while being read: what is new is added to the copy, or to what stands for it. */
+  /**
+   * It was changed at the source while being read, or since an earlier run: what is new is added to the copy, or to what
+   * stands for it.
+   */
   async #changed(contact: Contact): Promise<void> {
     const { writer, fates, signal } = this.#copy;
     await this.flush();
-    const before = this.#settled.get(contact.uid) ?? null;
-    if (before === null || before.fate === 'refused') return;
+    const { uid } = contact;
+    const settled = this.#settled.get(uid) ?? null;
+    const before = settled ?? this.#known.get(uid) ?? null;
+    if (before === null || before.fate === 'refused' || before.fate === 'intent') return;
     const { destinationId = '', stays = [] } = before;
-    const index = await indexOf(writer, this.#sourceUids, signal);
-    const existing = destinationId === '' ? index.ofUid(contact.uid) : index.claimById(destinationId);
-    const result = existing === null ? null : await writer.fill(existing, contact, signal);
+    // If nothing can be added, the comparison at the end says so.
+    this.expectations.add(contact, { fate: before.fate, destinationId, stays });
+    // What an earlier run has written was listed when this one began.
+    const index = settled === null ? this.#index : await indexOf(writer, this.#sourceUids, signal);
+    const existing = destinationId === '' ? index.ofUid(uid) : index.claimById(destinationId);
+    const result = existing === null ? null : await writer.fill(existing, contact, signal).catch(unlessOfOne);
     if (result === null || result.outcome === 'gone') return;
     const now = {
-      ...before,
+      uid,
+      name: displayNameOf(contact),
+      digest: digestOf(contact),
       fate: before.fate === 'present' && result.outcome === 'filled' ? 'completed' : before.fate,
       remarks: [...new Set([...before.remarks, ...result.notes])],
       destinationId,
       stays: [...new Set([...stays, ...result.stays])],
     } as const;
     await fates.settle([now]);
-    this.#settled.set(contact.uid, now);
+    this.#settled.set(uid, now);
     this.expectations.add(contact, now);
   }
 
@@ -369,6 +393,7 @@ class Run {
         name: displayNameOf(contact),
         remarks: isWritten ? result.notes : [result.reason],
         stays: isWritten ? result.stays : [],
+        digest: digestOf(contact),
       };
       this.expectations.add(contact, one);
       return one;
@@ -385,7 +410,10 @@ class Run {
   ): Promise<void> {
     if (fate === 'copied') this.#tookOne();
     this.expectations.add(contact, { fate, destinationId, stays });
-    await this.settle([{ uid: contact.uid, fate, destinationId, name: displayNameOf(contact), remarks, stays }]);
+    const digest = digestOf(contact);
+    await this.settle([
+      { uid: contact.uid, fate, destinationId, name: displayNameOf(contact), remarks, stays, digest },
+    ]);
   }
 
   #tookOne(): void {

@@ -4,7 +4,6 @@ import { storable } from '../store/storable.ts';
 import { LeaseLost, type Lease } from '../transfers/lease.ts';
 import type { ContactFates, Fate, FateName } from './contact-fates.ts';
 import { CONTACTS_MAILBOX } from './contact-store.ts';
-import type { Part } from './parts.ts';
 
 const NAME_LENGTH = 200;
 
@@ -15,6 +14,7 @@ type Change = {
   name: string;
   remarks: readonly string[];
   stays: readonly string[];
+  digest: string;
 };
 
 /** The fates of a transfer's contacts. Nothing else writes this table. Writes throw {@link LeaseLost}. */
@@ -22,13 +22,13 @@ export function openContactFates(sql: Sql, { transferId, epoch }: Lease): Contac
   const write = async (changes: readonly Change[]): Promise<void> => {
     if (changes.length === 0) return;
     const rows = await sql.query(
-      `insert into contact_fates (transfer_id, uid, fate, destination_id, name, remarks, stays)
-       select $1, c.uid, c.fate, c.destination_id, c.name, c.remarks, c.stays
+      `insert into contact_fates (transfer_id, uid, fate, destination_id, name, remarks, stays, digest)
+       select $1, c.uid, c.fate, c.destination_id, c.name, c.remarks, c.stays, c.digest
        from jsonb_to_recordset($3::jsonb)
-         as c(uid text, fate text, destination_id text, name text, remarks jsonb, stays jsonb)
+         as c(uid text, fate text, destination_id text, name text, remarks jsonb, stays jsonb, digest text)
        where exists (select 1 from transfers where id = $1 and epoch = $2)
        on conflict (transfer_id, uid) do update set fate = excluded.fate, destination_id = excluded.destination_id,
-         name = excluded.name, remarks = excluded.remarks, stays = excluded.stays
+         name = excluded.name, remarks = excluded.remarks, stays = excluded.stays, digest = excluded.digest
        returning 1`,
       [transferId, epoch, JSON.stringify(changes)],
     );
@@ -36,14 +36,14 @@ export function openContactFates(sql: Sql, { transferId, epoch }: Lease): Contac
   };
   return {
     all: async () => {
-      const rows = await sql.query<{ uid: string; fate: FateName; destination_id: string; stays: Part[] }>(
-        'select uid, fate, destination_id, stays from contact_fates where transfer_id = $1',
+      const rows = await sql.query<{ uid: string; destination_id: string } & Omit<Fate, 'destinationId'>>(
+        'select uid, fate, destination_id, stays, remarks, digest from contact_fates where transfer_id = $1',
         [transferId],
       );
       return new Map(
-        rows.map(({ uid, fate, destination_id: destinationId, stays }): [string, Fate] => [
+        rows.map(({ uid, destination_id: destinationId, ...fate }): [string, Fate] => [
           uid,
-          { fate, destinationId, stays },
+          { ...fate, destinationId },
         ]),
       );
     },
@@ -56,17 +56,19 @@ export function openContactFates(sql: Sql, { transferId, epoch }: Lease): Contac
           name: '',
           remarks: [],
           stays: [],
+          digest: '',
         })),
       ),
     settle: (settled) =>
       write(
-        settled.map(({ uid, fate, name, remarks, destinationId = '', stays = [] }) => ({
+        settled.map(({ uid, fate, name, remarks, destinationId = '', stays = [], digest = '' }) => ({
           uid,
           fate,
           destination_id: destinationId,
           name: storable(name, NAME_LENGTH),
           remarks,
           stays,
+          digest,
         })),
       ),
     forget: async (ids) => {
