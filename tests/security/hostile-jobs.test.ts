@@ -265,6 +265,43 @@ describe('a transfer that kills its worker', () => {
     vi.useRealTimers();
   });
 
+  test('does not run beside those that its worker has died with, so that they are not blamed for the next death', async () => {
+    await using world = await openWebWorld();
+    for (const name of ['ann', 'bo'])
+      await world.services.transfers.start({
+        source: { email: `${name}@${LEGACY_DOMAIN}`, password: 'any', provider: 'sanbruno' },
+        destination: { email: `${name}@mail.example`, password: 'any', provider: 'other' },
+        operations: ['emailmigration'],
+        inQa: false,
+      });
+    await world.database.query('update transfers set deaths = 1');
+    const looked: string[] = [];
+    const found = Promise.withResolvers<null>();
+    await using _worker = await startWorker({
+      ...world.services,
+      safe: world.safe,
+      queue: world.queue,
+      discover: (email) => {
+        looked.push(email);
+        return found.promise;
+      },
+    });
+    await using _found = { [Symbol.asyncDispose]: async () => found.resolve(null) };
+    const later = () =>
+      world.database.query<{ id: string }>(
+        `select singleton_key as id from pgboss.job where name = 'transfers' and state = 'created' and start_after > now()`,
+      );
+    await expect.poll(later, { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => looked, { timeout: 20_000 }).toHaveLength(1);
+    const [waiting] = await later();
+    found.resolve(null);
+    const lookedFor = async () => {
+      await world.queue.send(waiting?.id ?? '');
+      return new Set(looked).size;
+    };
+    await expect.poll(lookedFor, { timeout: 20_000, interval: 500 }).toBe(2);
+  });
+
   test('is set aside for the operator when it has done so twice', async () => {
     await using opened = await ordered();
     const { world, id } = opened;

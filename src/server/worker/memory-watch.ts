@@ -14,6 +14,11 @@ const CALM_AFTER_MS = 10_000;
 export type MemoryWatch = Disposable & {
   /** Watches while a transfer is worked on, until the returned value is disposed of. */
   during(transferId: string): AsyncDisposable;
+  /**
+   * Those that a worker has died with run one at a time, until the returned value is disposed of: otherwise they would die
+   * together again, and nobody would know of which. `null` if it is another one's turn.
+   */
+  suspect(): Disposable | null;
 };
 
 type Services = {
@@ -36,6 +41,7 @@ export function watchMemory({
 }: Services): MemoryWatch {
   const running = new Set<string>();
   const noted = new Set<string>();
+  let hasSuspect = false;
   let calmFor = 0;
   // One after the other, so that the last one holds.
   let writing: Promise<void> = Promise.resolve();
@@ -76,6 +82,15 @@ export function watchMemory({
           running.delete(transferId);
           await writing;
           if (noted.delete(transferId)) await noteSurvival(database, [transferId]);
+        },
+      };
+    },
+    suspect: () => {
+      if (hasSuspect) return null;
+      hasSuspect = true;
+      return {
+        [Symbol.dispose]: () => {
+          hasSuspect = false;
         },
       };
     },

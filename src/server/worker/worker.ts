@@ -31,6 +31,8 @@ import { startRounds } from './rounds.ts';
 
 /** How soon to look again at a transfer that another worker has. */
 const LOOK_AGAIN_SECONDS = 5;
+/** How soon to look whether it is the turn of one that a worker has died with. */
+const SUSPECT_AGAIN_SECONDS = 30;
 /** Reminders, and the ends of resting transfers, may be late by this much. */
 const KEPT_AFTER_MS = 24 * 3_600_000;
 
@@ -121,6 +123,11 @@ async function runTransfer(
   const resting = await restingNow(transfer, lease, open, services);
   const waiting = await waitingOperations(database, id);
   const deaths = await countDeaths(database, id);
+  using suspect = deaths > 0 && deaths < DEATHS_AT_MOST ? memory.suspect() : undefined;
+  if (suspect === null) {
+    await queue.sendAfterPause(id, SUSPECT_AGAIN_SECONDS);
+    return;
+  }
   await using _watched = memory.during(id);
   let rest: Rest = null;
   try {
