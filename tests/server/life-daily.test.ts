@@ -332,6 +332,22 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     },
   );
 
+  test('is brought on by what the last run knows, though the clock of the database was ahead at an earlier one, and another one knew nothing', async () => {
+    const world = await open();
+    const { database } = world.web;
+    await using _worker = await world.work();
+    const ordered = await begun(world);
+    const ahead = await later(world, ordered, DAY_MS);
+    await database.query("update transfers set finished = finished + interval '9 days' where id = $1", [ahead]);
+    const last = await later(world, ordered, DAY_MS);
+    const next = await later(world, ordered, DAY_MS);
+    expect(await runs(world)).toEqual([last, next]);
+    // As one that ends before it has learnt anything.
+    await database.query('delete from ledger_adoptions where transfer_id = $1', [next]);
+    const after = await later(world, ordered, DAY_MS);
+    expect(await runs(world)).toEqual([last, next, after]);
+  });
+
   test('is brought on although some of it is there twice, which is news once', async () => {
     const world = await open();
     await using _worker = await world.work();

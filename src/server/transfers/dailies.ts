@@ -184,6 +184,9 @@ export async function dailyHasEnded(sql: Sql, transferId: string): Promise<boole
   return ended.length > 0;
 }
 
+/** SQL for the order in which transfers of a mailbox were begun, which no clock that was wrong once changes. */
+const orderOf = (run: string) => `(select coalesce(max(id), 0) from ledger_mailboxes where transfer_id = ${run}.id)`;
+
 /**
  * SQL for whether all that a run did not complete for is what the transfer before it had found: messages that are not the
  * same, or there twice. No later run can mend that, and whom it concerns has been told.
@@ -192,8 +195,9 @@ const findsOldOnly = (run: string) => `exists (
   select 1 from operations op join lateral (
     select before.* from transfers other
       join operations before on before.transfer_id = other.id and before.operation = op.operation
-    where other.id <> ${run}.id and other.finished < ${run}.finished and ${betweenSameAccounts('other', run)}
-    order by other.finished desc, other.created desc limit 1) before on true
+    where other.id <> ${run}.id and other.finished is not null and ${orderOf('other')} < ${orderOf(run)}
+      and ${betweenSameAccounts('other', run)}
+    order by ${orderOf('other')} desc, other.created desc limit 1) before on true
   where op.transfer_id = ${run}.id and op.operation = 'emailmigration' and op.status = 'review' and op.lost = 0
     and op.duplicated <= before.duplicated and op.changed <= before.changed
     and not exists (select 1 from ledger_mailboxes m join ledger l on l.mailbox_id = m.id
@@ -309,14 +313,15 @@ async function secretsOf(
 }
 
 /**
- * Erases runs that found nothing new once there is a later one, because each has a ledger of the whole mailbox. One at
- * which a daily was switched on stays: the daily would be erased with it.
+ * Erases runs that found nothing new once there is a later one that has taken over what they know, because each has a
+ * ledger of the whole mailbox. One at which a daily was switched on stays: the daily would be erased with it.
  */
 async function eraseIdleRuns(database: Database, id: string): Promise<void> {
   await database.query(
     `delete from transfers run using transfers asked where asked.id = $1 and run.source_email = asked.source_email
-       and run.by_itself and run.finished < (select max(later.finished) from transfers later
-         where later.by_itself and later.source_email = run.source_email)
+       and run.by_itself and run.finished is not null and ${orderOf('run')} < (select max(${orderOf('later')})
+         from transfers later join ledger_adoptions on transfer_id = later.id
+         where later.by_itself and later.source_email = run.source_email and later.finished is not null)
        and (not exists (select 1 from operations where transfer_id = run.id and status <> 'completed')
          or ${findsOldOnly('run')})
        and not exists (select 1 from take_backs where transfer_id = run.id)
