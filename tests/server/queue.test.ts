@@ -288,6 +288,16 @@ test.each(sampleOf([FRESH, EMBEDDED], 2))(
   },
 );
 
+test('what is to go on in a moment is brought forward by a machine whose clock is far ahead, too', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await using queue = await openJobQueue({ database, log: openLog('silent') });
+  await queue.send('transfer', { afterSeconds: 12 * 3600 });
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 20 * 3_600_000 });
+  await queue.sendAfterPause('transfer', 5);
+  const due = "select 1 from pgboss.job where start_after < now() + interval '1 minute'";
+  expect(await database.query(due)).toHaveLength(1);
+});
+
 test('what waits is not deleted, however long it waits and however far the clock of the database is ahead', async () => {
   await using database = await openTestDatabase(FRESH);
   await using queue = await openJobQueue({ database, log: openLog('silent') });

@@ -150,6 +150,12 @@ test('a database that is full or unreachable is waited for as long as it takes, 
   expect(verdictOn(away, 1, true, 0)).toEqual({ kind: 'later', seconds: 2 });
 });
 
+test('room on the disk of the embedded database is waited for as long as it takes, too', () => {
+  const full = Object.assign(new Error('could not extend file: No space left on device'), { code: '53100' });
+  expect(triedFor(full)).toBe(Infinity);
+  expect(verdictOn(full, 12, true, 0)).toEqual({ kind: 'later', seconds: 300, waiting: { reason: 'disk' } });
+});
+
 test.each(['ECONNREFUSED', '57P01', '57P03', '08006', undefined])(
   'a database that was away (%s) and is there again holds up nothing, however many workers have died before',
   (code) => {

@@ -6,6 +6,7 @@ import { Stopped } from '../mail/copy/lanes.ts';
 import { keyOf, type NotificationJob, type Notifier } from '../notifications/notifier.ts';
 import { DatabaseUnavailable, faultOf } from '../store/database-faults.ts';
 import { type Database, madeByNewer, type Sql, startFault } from '../store/database.ts';
+import { earlierTime } from '../store/earlier-time.ts';
 import { releaseAllLeases } from '../transfers/lease.ts';
 import { movedBy } from '../transfers/operations.ts';
 import { costOf } from './pace.ts';
@@ -232,7 +233,8 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     options: Pick<SendOptions, 'priority'> = {},
   ) => {
     const jobs = await boss.findJobs<TransferJob>(queue, { key: transferId, queued: true });
-    const soon = Date.now() + afterSeconds * 1000 + SOON_MS;
+    // Nothing is soon by a clock that is far ahead.
+    const soon = (await earlierTime(database, Date.now)) + afterSeconds * 1000 + SOON_MS;
     if (jobs.some(({ startAfter }) => startAfter.getTime() <= soon)) return;
     // One that waits for later is brought forward: a second one would go on beside it.
     await boss.upsert(queue, { transferId } satisfies TransferJob, {

@@ -61,13 +61,17 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
   );
 }
 
-/** The operator will make room on the disk, and the database will come back, so both are waited for indefinitely. */
+/**
+ * The operator will make room on the disk, which may be that of the embedded database, and the database will come back, so
+ * both are waited for indefinitely.
+ */
 function ourOwnTrouble(error: unknown, idleRuns: number): Verdict | null {
-  if (error instanceof ExportPaused)
-    return { kind: 'later', seconds: LONGEST_PAUSE_SECONDS, waiting: { reason: 'disk' } };
-  if (!(error instanceof DatabaseUnavailable)) return null;
-  const seconds = pauseAfterDatabase(error, idleRuns);
-  return { kind: 'later', seconds, ...(isDiskFull(error) ? { waiting: { reason: 'disk' } as const } : {}) };
+  const isFull = isDiskFull(error);
+  const waiting = isFull ? ({ waiting: { reason: 'disk' } } as const) : {};
+  if (error instanceof DatabaseUnavailable)
+    return { kind: 'later', seconds: pauseAfterDatabase(error, idleRuns), ...waiting };
+  if (!isFull && !(error instanceof ExportPaused)) return null;
+  return { kind: 'later', seconds: LONGEST_PAUSE_SECONDS, waiting: { reason: 'disk' } };
 }
 
 /** In seconds. Whoever can note that they pause has a database again that was away; one that refuses may go on refusing. */
