@@ -5,6 +5,7 @@ import { eraseEnded, eraseSubscriber } from '../../src/server/transfers/retentio
 import {
   ANN,
   call,
+  HOST,
   mailWhen,
   NEW_ANN,
   openWorldOfTest,
@@ -374,6 +375,23 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     expect((await call(world, 'take-back', ordered, { password: PASSWORD })).status).toBe(200);
     expect(await kept(world)).toEqual([]);
     expect(await dailyOf(world, ordered)).not.toHaveProperty('next');
+  });
+
+  test('is neither told by a transfer to the same address at another server, nor given up with it', async () => {
+    const world = await open();
+    await using _worker = await world.work();
+    const ordered = await begun(world);
+    const { port } = new URL(world.web.settings.legacyImapUrl ?? '');
+    const elsewhere = await world.order({
+      headers: ordered.headers,
+      parameters: { destination_imap: `${HOST}:${port}` },
+    });
+    await whenEnded(world, elsewhere);
+    expect(await dailyOf(world, elsewhere), 'it could be asked for').toEqual({ until: expect.any(String) });
+    expect(await call(world, 'daily-off', elsewhere)).toMatchObject(OFF);
+    expect((await call(world, 'take-back', elsewhere, { password: PASSWORD })).status).toBe(200);
+    expect((await dailyOf(world, ordered))?.next).toBeDefined();
+    expect(await kept(world)).toEqual(['destination', 'source']);
   });
 
   test('is asked for and given up by who may manage the transfer, when that has ended', async () => {

@@ -43,8 +43,7 @@ const placesOf = (transferId: string) => ROLES.map((role) => placeOf(transferId,
  * SQL for the daily between the mailboxes of the transfer `this`, and for the transfer `that` for which it was switched
  * on.
  */
-const BETWEEN = `transfers this join transfers that on that.source_email = this.source_email
-    and that.destination_email = this.destination_email and that.destination_provider = this.destination_provider
+const BETWEEN = `transfers this join transfers that on ${betweenSameAccounts('that', 'this')}
   join dailies on dailies.transfer_id = that.id`;
 
 /**

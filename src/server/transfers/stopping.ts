@@ -2,6 +2,7 @@ import type { Database, Sql } from '../store/database.ts';
 import type { Safe } from '../store/safe.ts';
 import { credentialsIfAny, destroyCredentials } from './credentials.ts';
 import type { Lease } from './lease.ts';
+import { betweenSameAccounts } from './transfer.ts';
 
 /**
  * How long a worker that was asked to stop may take to settle what is in progress; then the transfer is taken from it.
@@ -58,8 +59,7 @@ export async function stopDailyRun(
   wait: (milliseconds: number) => Promise<void>,
 ): Promise<boolean> {
   const runs = await services.database.query<{ id: string }>(
-    `select run.id from transfers run join transfers this on this.source_email = run.source_email
-       and this.destination_email = run.destination_email and this.destination_provider = run.destination_provider
+    `select run.id from transfers run join transfers this on ${betweenSameAccounts('run', 'this')}
      where this.id = $1 and run.by_itself and run.finished is null`,
     [id],
   );
