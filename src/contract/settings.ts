@@ -117,6 +117,10 @@ export function readSettings(environment: Environment): Settings {
   for (const name of SETTING_NAMES) {
     const raw = environment[name]?.trim();
     if (raw === undefined || raw === '') continue;
+    if (isQuoted(raw)) {
+      problems.push(`${name} has quotation marks around it, which not every reader takes off. Example: ${name}=…`);
+      continue;
+    }
     const result = v.safeParse(VARIABLES[name], raw);
     if (result.success) values[name] = result.output;
     else problems.push(`${name} ${result.issues[0].message}`);
@@ -125,6 +129,11 @@ export function readSettings(environment: Environment): Settings {
   problems.push(...contradictions(set, (name) => (environment[name]?.trim() ?? '') !== ''), ...misspelt(environment));
   if (problems.length > 0) throw new SettingsError(problems);
   return settle(set);
+}
+
+/** An env file of Docker's keeps them: a secret would be refused later, and a folder of that name be made somewhere. */
+function isQuoted(text: string): boolean {
+  return /^(?:"[^"]*"|'[^']*')$/.test(text);
 }
 
 /** @param isGiven whether the variable is set, validly or not */
@@ -150,9 +159,10 @@ function contradictions(set: Values, isGiven: (name: keyof Values) => boolean): 
     problems.push(
       'DATABASE_URL is needed when ROLE is web or worker: the embedded database belongs to one process. Example: ROLE=all',
     );
-  if (set.ROLE !== 'worker' && set.HEALTH_PORT !== undefined && set.HEALTH_PORT === (set.PORT ?? PORT))
+  const port = set.PORT ?? PORT;
+  if (set.ROLE !== 'worker' && set.HEALTH_PORT === port)
     problems.push(
-      `HEALTH_PORT must differ from PORT, where a web process answers the same. Example: HEALTH_PORT=${(set.PORT ?? PORT) + 1}`,
+      `HEALTH_PORT must differ from PORT, where a web process answers the same. Example: HEALTH_PORT=${port < LAST_PORT ? port + 1 : port - 1}`,
     );
   if ((set.RETENTION_DAYS ?? RETENTION_DAYS) < (set.EXPORT_DAYS ?? EXPORT_DAYS))
     problems.push(
@@ -201,6 +211,7 @@ function sandboxed(set: Values): boolean {
 }
 
 const PORT = 8080;
+const LAST_PORT = 65_535;
 const EXPORT_DAYS = 7;
 const RETENTION_DAYS = 30;
 

@@ -77,6 +77,38 @@ test.each([
   expect(portalSettings(readSettings({ IN_QA: value })).inQa).toBe(isOn);
 });
 
+test.each([
+  ['DATA_DIR', '"/var/lib/portal"', 'has quotation marks around it'],
+  ['YAHOO_CLIENT_SECRET', "'hunter2'", 'has quotation marks around it'],
+  ['IN_QA', '"true"', 'has quotation marks around it'],
+  ['LEGACY_NAME', '""', 'has quotation marks around it'],
+  ['DATA_DIR', '~/portal', 'must be the whole path of a folder'],
+  ['DATA_DIR', 'file:///var/lib/portal', "must be a folder's path"],
+  ['EXPORTS_URL', '~/exports', 'must be the whole path of a folder'],
+  ['LEGACY_CARDDAV_URL', 'https://contacts.example.com/{mail}/', 'must have {email}'],
+  ['TRUSTED_MAIL_HOSTS', '*.internal', 'must be hosts'],
+  ['TRUSTED_MAIL_HOSTS', '10.0.0.0/8', 'must be hosts'],
+])('%s=%s, which would be taken for something else without a word, is refused', (name, value, fault) => {
+  const read = () => readSettings({ YAHOO_CLIENT_ID: 'id', [name]: value });
+  expect(read).toThrow(`${name} ${fault}`);
+  expect(read).toThrow(`Example: ${name}=`);
+  expect(read).not.toThrow('hunter2');
+});
+
+test.each([
+  ['MAIL_FROM', '"Cable, San Bruno" <no-reply@example.com>'],
+  ['LEGACY_NAME', 'The "Best" Cable'],
+  ['LEGACY_CARDDAV_URL', 'https://contacts.example.com/{email}/of/{email}'],
+  ['TRUSTED_MAIL_HOSTS', 'bücher.internal:143,[::1]'],
+  ['DATA_DIR', 'a~b'],
+])('%s may be %s', (name, value) => {
+  expect(() => readSettings({ [name]: value })).not.toThrow();
+});
+
+test('a port for health checks that is taken by the portal is answered with one that there is', () => {
+  expect(() => readSettings({ PORT: '65535', HEALTH_PORT: '65535' })).toThrow('Example: HEALTH_PORT=65534');
+});
+
 test('PORT=0 is refused: nobody could tell where the product listens', () => {
   expect(() => readSettings({ PORT: '0' })).toThrow('PORT must be a whole number from 1 to 65535. Example: PORT=8080');
 });

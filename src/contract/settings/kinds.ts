@@ -109,6 +109,14 @@ export function moment(example: string) {
 export const text = (max: number, example: string) =>
   v.pipe(v.string(), v.maxLength(max, fault({ fault: `must have ${max} characters at most.`, example })));
 
+/** A folder's path, which no shell has read before. */
+export const folder = (example: string) =>
+  v.pipe(
+    text(4096, example),
+    v.regex(/^[^~]/, fault({ fault: 'must be the whole path of a folder: ~ is not replaced here.', example })),
+    v.regex(/^(?![a-z][a-z0-9+.-]+:\/\/)/i, fault({ fault: "must be a folder's path, and no address.", example })),
+  );
+
 /** Text that is displayed, and goes into the headers of letters. */
 export const line = (max: number, example: string) =>
   v.pipe(

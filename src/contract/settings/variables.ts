@@ -6,6 +6,7 @@ import {
   base,
   fault,
   flag,
+  folder,
   imap,
   isKey,
   key,
@@ -34,7 +35,7 @@ export const VARIABLES = {
   HEALTH_PORT: number(1, 65_535, 'HEALTH_PORT=8081'),
   PUBLIC_URL: origin('PUBLIC_URL=https://transfer.example.com'),
   ROLE: v.picklist(['all', 'web', 'worker'], fault({ fault: 'must be all, web or worker.', example: 'ROLE=all' })),
-  DATA_DIR: text(4096, 'DATA_DIR=/var/lib/portal'),
+  DATA_DIR: folder('DATA_DIR=/var/lib/portal'),
   DATABASE_URL: account(
     ['postgres://', 'postgresql://'],
     'DATABASE_URL=postgres://portal:secret@db.example.com/portal',
@@ -52,6 +53,13 @@ export const VARIABLES = {
   RECEIPT_KEY: key('RECEIPT_KEY'),
   EXPORTS_URL: v.pipe(
     text(4096, 'EXPORTS_URL=/var/lib/portal/exports'),
+    v.regex(
+      /^[^~]/,
+      fault({
+        fault: 'must be the whole path of a folder: ~ is not replaced here.',
+        example: 'EXPORTS_URL=/var/lib/portal/exports',
+      }),
+    ),
     v.check(
       // Anything with a scheme is not a folder: otherwise a typo would create a folder of that name.
       (value) => !/^[a-z][a-z0-9+.-]+:/i.test(value) || /^s3:\/\/[a-z0-9][a-z0-9._-]{1,62}(?:[/?]|$)/.test(value),
@@ -79,13 +87,23 @@ export const VARIABLES = {
   LEGACY_DOMAINS: list(isDomain, 'host names', 'LEGACY_DOMAINS=sanbrunocable.example,sanbruno.example'),
   ACCESS_END: moment('ACCESS_END=2025-11-30T23:59:59-08:00'),
   LEGACY_IMAP_URL: imap('LEGACY_IMAP_URL=imaps://imap.example.com:993'),
-  LEGACY_CARDDAV_URL: web('LEGACY_CARDDAV_URL=https://contacts.example.com/dav/{email}/'),
+  LEGACY_CARDDAV_URL: v.pipe(
+    web('LEGACY_CARDDAV_URL=https://contacts.example.com/dav/{email}/'),
+    v.check(
+      (value) => !/[{}]/.test(value.replaceAll('{email}', '')),
+      fault({
+        fault: 'must have {email} where the address belongs, and nothing else between braces.',
+        example: 'LEGACY_CARDDAV_URL=https://contacts.example.com/dav/{email}/',
+      }),
+    ),
+  ),
   /** The ManageSieve server (RFC 5804) of the legacy mailboxes, at port 4190 if it names none; STARTTLS is required unless the host is trusted. */
   LEGACY_SIEVE_URL: place(['sieve://'], 'LEGACY_SIEVE_URL=sieve://imap.example.com:4190'),
   PROVISIONING_URL: base('PROVISIONING_URL=https://accounts.example.com/v1'),
   PROVISIONING_TOKEN: secret('PROVISIONING_TOKEN'),
   TRUSTED_MAIL_HOSTS: list(
-    (entry) => /^(\[[0-9a-f:]+\]|[^\s:[\]]+)(:\d{1,5})?$/.test(entry) && URL.parse(`http://${entry}`) !== null,
+    // Neither `*.internal` nor `10.0.0.0/8`: no host would ever be trusted by it.
+    (entry) => /^(\[[0-9a-f:]+\]|[^\s:[\]*/?#@]+)(:\d{1,5})?$/.test(entry) && URL.parse(`http://${entry}`) !== null,
     'hosts, each as host or host:port',
     'TRUSTED_MAIL_HOSTS=127.0.0.1,mail.internal:143',
   ),
