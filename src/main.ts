@@ -3,7 +3,7 @@ import { buildPortal, PortalUnbuilt } from './build-portal.ts';
 import { SettingsError, type Environment, type Settings } from './contract/settings.ts';
 import { loadEnvFile, settingsFrom, withSecretFiles } from './read-settings.ts';
 import { runServer } from './server/main.ts';
-import { DataFolderError, holdDataFolder } from './server/store/data-folder.ts';
+import { DataFolderError, faultIn, holdDataFolder } from './server/store/data-folder.ts';
 import { DatabaseUnavailable, EmbeddedUnusable } from './server/store/database-faults.ts';
 import { AddressInUseError } from './server/web/listening.ts';
 
@@ -57,7 +57,12 @@ async function start(): Promise<void> {
     ? { ...(await openSandbox(lifetime, settings)), ...withSecretFiles(process.env) }
     : process.env;
   const portalFolder = settings.role === 'worker' ? null : await buildPortal(environment);
-  lifetime.use(await runServer({ settings: settingsFrom(environment), folder, portalFolder }));
+  const server = runServer({ settings: settingsFrom(environment), folder, portalFolder });
+  lifetime.use(
+    await server.catch((error: unknown) => {
+      throw faultIn(folder.path, error);
+    }),
+  );
   process.stdout.write(`Listening on ${settings.publicUrl}\n`);
   if (!stopping.signal.aborted)
     await new Promise((resolve) => {

@@ -8,7 +8,7 @@ import { openExportStore } from './export/storage/open-export-store.ts';
 import { openLog } from './log.ts';
 import { openOauthClients } from './oauth/client.ts';
 import { openTokens } from './oauth/tokens.ts';
-import { holdDataFolder } from './store/data-folder.ts';
+import { faultIn, holdDataFolder } from './store/data-folder.ts';
 import { openDatabase, overwriteDeleted } from './store/database.ts';
 import { neverUsed } from './store/sealing-key.ts';
 import { openSealingBeside } from './sealing.ts';
@@ -36,7 +36,9 @@ export async function eraseFromServer(settings: Settings, subscriber: Email): Pr
   const log = openLog(settings.logLevel);
   const address = databaseUrl === undefined ? { folder: embedded } : { url: databaseUrl };
   const database = opened.use(await openDatabase(address, log));
-  const { vault, safe } = await openSealingBeside({ settings, database, folder });
+  const { vault, safe } = await openSealingBeside({ settings, database, folder }).catch((error: unknown) => {
+    throw faultIn(dataDir, error);
+  });
   const now = Date.now;
   const exports = openExportStore(settings);
   const spellings = spellingsOf(subscriber);

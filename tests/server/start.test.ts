@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -8,6 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { buildPortal, PortalUnbuilt } from '../../src/build-portal.ts';
 import { type Environment, SettingsError } from '../../src/contract/settings.ts';
 import { settingsFrom } from '../../src/read-settings.ts';
+import { AddressInUseError, listen } from '../../src/server/web/listening.ts';
 import { IS_PROOF } from '../folders.ts';
 import { layFreshDatabase } from '../support/fresh-database.ts';
 import { freePort } from '../support/free-port.ts';
@@ -156,6 +158,23 @@ test('a data folder that can not be written is named, with what to do', async ()
   expect(said).toContain(`DATA_DIR ${file}/data can't be written (ENOTDIR).`);
   expect(said).not.toContain('    at ');
 });
+
+test('what can not be used within the data folder is named, with what to do', async () => {
+  const data = join(folder, 'data');
+  await layFreshDatabase(data);
+  await writeFile(join(data, 'keys'), '');
+  const { code, said } = await refused({ DATA_DIR: data, LOG_LEVEL: 'silent', PORT: String(await freePort()) });
+  expect(code).toBe(78);
+  expect(said).toMatch(/\/data\/keys can't be used \(EEXIST\)\. Everything in DATA_DIR must be this user's/);
+  expect(said).not.toContain('    at ');
+});
+
+test.each(['192.0.2.1', 'fe80::1', 'no.such.host.invalid'])(
+  'HOST=%s, which is not of this machine, is named with an example',
+  async (host) => {
+    await expect(listen(createHttpServer(), host, await freePort())).rejects.toThrow(AddressInUseError);
+  },
+);
 
 test('a place for exports that can not be written is named, with what to do', async () => {
   const file = join(folder, 'a-file');

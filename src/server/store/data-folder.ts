@@ -1,12 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makeFolder } from './make-folder.ts';
 
 /** The data folder can't be used: it isn't writable, or another process holds it. The message is for the operator. */
 export class DataFolderError extends Error {
   override name = 'DataFolderError';
+}
+
+/** What the system says of a file in this folder, told to the operator; any other error as it is. */
+export function faultIn(folder: string, error: unknown): unknown {
+  const { code, path } = error as NodeJS.ErrnoException;
+  if (!(error instanceof Error) || code === undefined || path === undefined) return error;
+  if (!resolve(path).startsWith(resolve(folder) + sep)) return error;
+  return new DataFolderError(
+    `${path} can't be used (${code}). Everything in DATA_DIR must be this user's (after a start or "npm run erase" as root some of it is not), and its disk must have room.`,
+    { cause: error },
+  );
 }
 
 /** The folder of the embedded defaults, locked by this process: PGlite has no lock of its own, and a second process makes it lose rows. */
@@ -73,7 +84,7 @@ async function secretKeyIn(path: string): Promise<Buffer> {
   const key = Buffer.from((await readFile(file, 'utf8')).trim(), 'base64');
   if (key.length !== 32)
     throw new DataFolderError(
-      `${file} is damaged: it must hold 32 bytes in base64. Without it, stored credentials can't be read.`,
+      `${file} is damaged: it must hold 32 bytes in base64. Without it, stored credentials can't be read. Restore it from a backup of DATA_DIR, of which it is part.`,
     );
   return key;
 }

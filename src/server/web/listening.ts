@@ -24,12 +24,11 @@ export async function listen(server: Server, host: string, port: number, setting
           cause: error,
         },
       );
-    if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-      throw new AddressInUseError(
-        `HOST ${host} with ${setting} ${port} can't be listened on (${code}). Example: HOST=127.0.0.1 ${setting}=8081`,
-        { cause: error },
-      );
-    throw error;
+    // Such as an address of another machine, a name, or :: where there is no IPv6.
+    throw new AddressInUseError(
+      `HOST ${host} with ${setting} ${port} can't be listened on (${code ?? 'unknown error'}). Example: HOST=127.0.0.1 ${setting}=8081`,
+      { cause: error },
+    );
   } finally {
     server.off('error', reject);
   }
