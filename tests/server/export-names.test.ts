@@ -43,7 +43,7 @@ function unportable(name: string): string | null {
     !/[<>:"/\\|?*\u0000-\u001f\u007f-\u009f]/.test(name) &&
     !/[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/.test(name) &&
     !/^[ ]|[. ]$/.test(name) &&
-    !/^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i.test(name) &&
+    !/^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]) *(\.|$)/i.test(name) &&
     name.isWellFormed() &&
     name === name.normalize('NFC') &&
     Buffer.byteLength(name) <= 255 &&
@@ -60,6 +60,12 @@ test('a safe name is portable or empty, whatever the text', () => {
     }),
     { numRuns: 2000 },
   );
+});
+
+test("no name is one of Windows' devices, with or without an extension", () => {
+  for (const name of ['CON', 'nul.txt', 'aux .old', 'Lpt1  .x.y', 'COM¹', 'prn...', 'con .'])
+    expect(unportable(safeName(name, 40))).toBeNull();
+  expect(['Console', 'com10', 'nul ones'].map((name) => safeName(name, 40))).toEqual(['Console', 'com10', 'nul ones']);
 });
 
 test('ordinary text stays as its owner wrote it', () => {

@@ -230,6 +230,19 @@ describe('What a person reads of a message', () => {
     expect(read([...HEAD, 'Content-Type: text/plain', '', 'One ', 'two']).text).toBe('One \r\ntwo');
   });
 
+  test('reads what a part is where the semicolon after it is missing, or a comma', async () => {
+    const parts = [
+      file('application/pdf name="my bill.pdf"'),
+      file('application/pdf, name=list.pdf'),
+      file('text/plain', 'Content-Disposition: attachment filename=notes.txt'),
+      ['Content-Type: text/plain charset=iso-8859-1', 'Content-Transfer-Encoding: quoted-printable', '', 'Gr=FCn'],
+    ];
+    expect(read([...HEAD, ...multipart('mixed', 'x', parts)])).toMatchObject({
+      text: 'Grün',
+      attached: ['my bill.pdf', 'list.pdf', 'notes.txt'],
+    });
+  });
+
   test('names files that are uuencoded in a text, and shows what is around them', async () => {
     const uuencoded = ['begin 644 Grüße 1.txt', '#86)C', '`', 'end'];
     const prose = ['begin ', 'begin 644 with care', 'begin 644 this', 'or not'];

@@ -1,7 +1,7 @@
 import { withoutEnd } from '../../../contract/without-end.ts';
 
-/** Windows' device names, which are reserved in every folder and with every extension. */
-const RESERVED = /^(?:con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/iu;
+/** Windows' device names, which are reserved in every folder, with every extension, and with blanks before it. */
+const RESERVED = /^(?:con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/iu;
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**

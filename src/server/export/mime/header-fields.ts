@@ -72,10 +72,13 @@ export type Structured = { readonly value: string; readonly parameters: Readonly
 
 /** `Content-Type` and the like: a value and parameters (RFC 2045 §5.1), joined as RFC 2231 says. */
 export function structured(field: string): Structured {
-  const pieces = split(field);
+  const [head = '', ...rest] = split(field);
+  // Some programs forget the semicolon after the value, or write a comma.
+  const value = /^[^\s,]*/.exec(head.trim())?.[0] ?? '';
+  const unsaid = head.trim().slice(value.length).replace(/^,/, '');
   const plain = new Map<string, string>();
   const continued = new Map<string, { readonly at: number; readonly text: string; readonly isEncoded: boolean }[]>();
-  for (const piece of pieces.slice(1)) {
+  for (const piece of [unsaid, ...rest]) {
     const equals = piece.indexOf('=');
     if (equals < 1) continue;
     const name = piece.slice(0, equals).trim().toLowerCase();
@@ -90,7 +93,7 @@ export function structured(field: string): Structured {
     continued.set(base, [...(continued.get(base) ?? []), { at, text, isEncoded: marks.at(-1) === '' }].slice(0, 100));
   }
   for (const [name, parts] of continued) plain.set(name, joined(parts));
-  return { value: (pieces[0] ?? '').trim().toLowerCase(), parameters: plain };
+  return { value: value.toLowerCase(), parameters: plain };
 }
 
 /** The pieces between semicolons, without quotes and comments. */
