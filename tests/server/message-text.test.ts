@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { decoderOf } from '../../src/server/export/mime/charsets.ts';
 import { openTextReader } from '../../src/server/export/mime/message-text.ts';
 
 const read = (lines: readonly string[]) => readOctets(Buffer.from(lines.join('\r\n')));
@@ -157,6 +158,15 @@ describe('What a person reads of a message', () => {
     expect(coded('7bit', 'iso-2022-kr', '\u001b$)C\u000eGQ1[\u000f and').text).toBe('한글 and');
     expect(coded('7bit', 'hz-gb-2312', 'See ~{VPND~} ~~ now').text).toBe('See 中文 ~ now');
     expect(coded('quoted-printable', 'x-unknown', 'Gr=C3=BCn').text).toBe('Grün');
+  });
+
+  test('reads UTF-7 a sign at a time, and no half of one', () => {
+    const decoder = decoderOf('utf-7');
+    const pieces = [...Buffer.from('a+2Dzf7tg833Y-b')].map((octet) =>
+      decoder?.decode(Uint8Array.of(octet), { stream: true }),
+    );
+    expect(pieces.filter((piece) => piece?.isWellFormed() === false)).toEqual([]);
+    expect(pieces.join('') + decoder?.decode()).toBe('a🏮🍶b');
   });
 
   test('reads UTF-16 in the order that it begins in', async () => {

@@ -80,12 +80,16 @@ function codePage(name: string): (() => CharsetDecoder) | undefined {
 const NOTHING = new Uint8Array();
 
 function openSigns(encoding: string, signOf: (octet: number) => string, end = () => ''): CharsetDecoder {
+  /** The first half of a sign whose second one has not come. */
+  let half = '';
   return {
     encoding,
     decode: (octets = NOTHING, { stream = false } = {}) => {
-      let text = '';
+      let text = half;
       for (const octet of octets) text += signOf(octet);
-      return stream ? text : text + end();
+      if (!stream) return text + end();
+      half = /[\ud800-\udbff]$/.exec(text)?.[0] ?? '';
+      return text.slice(0, text.length - half.length);
     },
   };
 }
