@@ -1,3 +1,4 @@
+import { isDiskFull } from '../export/staging/disk-room.ts';
 import { takeBack } from '../mail/copy/take-back.ts';
 import { openTakeBackRecords, type TakenBack, takenBack } from '../mail/copy/take-back-records.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
@@ -61,7 +62,7 @@ export async function runTakeBack(
     if (stopping.aborted) throw error;
     log.warn({ err: error, transferId: id }, 'taking back was broken off');
     const isPassing = error instanceof MailError ? error.passing : !(error instanceof ConsentError);
-    if (error instanceof DatabaseUnavailable || (isPassing && idleRuns < IDLE_RUNS)) {
+    if (error instanceof DatabaseUnavailable || isDiskFull(error) || (isPassing && idleRuns < IDLE_RUNS)) {
       const asked = error instanceof MailError ? (error.pause ?? 0) / 1000 : 0;
       await queue.sendTakeBackAgain(id, Math.max(pauseAfter(error, idleRuns), asked));
       return;

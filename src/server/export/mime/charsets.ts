@@ -153,7 +153,7 @@ function openChinese(): CharsetDecoder {
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-const VALUES = new Map([...ALPHABET].map((sign, value) => [sign.charCodeAt(0), value]));
+const VALUES = new Map(Array.from(ALPHABET, (sign, value) => [sign.charCodeAt(0), value]));
 const [PLUS, MINUS] = [0x2b, 0x2d];
 
 /** Base64 of UTF-16 from `+` up to `-`, or to anything else that is no base64; `+-` is a plus (RFC 2152). */
