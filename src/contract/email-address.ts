@@ -61,7 +61,7 @@ export function withFoldedDomain(email: string): string {
 }
 
 export function isAtDomain(email: string, domains: readonly string[]): boolean {
-  return isAmongDomains(domainOf(email), domains);
+  return domains.includes(domainOf(email));
 }
 
 /** Whether a domain is one of these, each in letters or as DNS has it (`xn--…`). */

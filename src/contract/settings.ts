@@ -117,7 +117,8 @@ export function readSettings(environment: Environment): Settings {
   for (const name of SETTING_NAMES) {
     const raw = environment[name]?.trim();
     if (raw === undefined || raw === '') continue;
-    if (isQuoted(raw)) {
+    // Of IN_QA, whatever is not one of three words means off.
+    if (isQuoted(raw) && name !== 'IN_QA') {
       problems.push(`${name} has quotation marks around it, which not every reader takes off. Example: ${name}=…`);
       continue;
     }

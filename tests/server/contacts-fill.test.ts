@@ -259,6 +259,22 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
       );
     await expect(again(false)).rejects.toMatchObject({ fault: 'unavailable', status: 500 });
     expect(await again(true)).toMatchObject({ total: 3, written: 2, skipped: [{ subject: 'Rose Hill' }], lost: 0 });
+    // So are several: that the first of them is told moves the copy on, and then it would not be the last try.
+    const named = (uid: string) => ({ ...ROSE, uid, emails: [], name: { ...BLANK.name, formatted: uid, given: uid } });
+    let done = 0;
+    const both = await copyInto(
+      {
+        reader: readerOf([ANN, ZOE, ROSE, named('Tim'), named('Uta')]),
+        writer: writer(),
+        signal: SIGNAL,
+        onProgress: (progress) => {
+          ({ done } = progress);
+        },
+        isLastTry: () => done <= 3,
+      },
+      fates,
+    );
+    expect(both.skipped.map(({ subject }) => subject)).toEqual(['Rose Hill', 'Tim', 'Uta']);
     // Of a destination that has taken nothing at all, it is not known that it works.
     await expect(again(true, new MemoryFates())).rejects.toMatchObject({ fault: 'unavailable', status: 500 });
   });

@@ -3,6 +3,7 @@ import { readSettings } from '../../src/contract/settings.ts';
 import { FORWARDING_SCRIPT } from '../../src/server/forwarding/set-up-forwarding.ts';
 import { openSieveSession, sievePlaceOf } from '../../src/server/forwarding/sieve-session.ts';
 import { letterOf } from '../../src/server/notifications/wording.ts';
+import { factsOf, notMoved } from '../../src/server/receipt/facts.ts';
 import { openVault } from '../../src/server/store/vault.ts';
 import { forwardingOf, noteForwardingOff } from '../../src/server/transfers/forwardings.ts';
 import { stopTransfer } from '../../src/server/transfers/stopping.ts';
@@ -134,6 +135,20 @@ describe(
       expect(await letterAbout(world, id)).not.toContain('does not follow you');
       expect(await forwardingOf(world.database, id)).toMatchObject({ to: NEW_ADDRESS, isOn: true });
       expect(await isForwarding(source)).toBe(true);
+      // One that was ordered to set it up and could not says what is.
+      await world.database.query(
+        `insert into operations (transfer_id, operation, status, failure, started, finished)
+         values ($1, 'emailforwarding', 'error', 'We could not set up forwarding.', now(), now())`,
+        [id],
+      );
+      expect(await letterAbout(world, id)).not.toContain('could not set up');
+      const status = await world.transfers.status(id);
+      expect(status?.emailforwarding).toMatchObject({ status: 'completed', to: NEW_ADDRESS });
+      const facts = await factsOf(world.database, id, 'San Bruno');
+      expect(facts === null ? [] : notMoved(facts).join()).not.toContain('from now on');
+      await world.database.query("delete from operations where transfer_id = $1 and operation = 'emailforwarding'", [
+        id,
+      ]);
       await noteForwardingOff(world.database, id);
       expect(await forwardingOf(world.database, id)).toBeNull();
       expect(await letterAbout(world, id)).toContain('does not follow you');

@@ -175,6 +175,9 @@ describe('What a person reads of a message', () => {
     expect(inCharset('utf-16', little('Hello').swap16())).toBe('Hello');
     expect(inCharset('utf-16', little('Hello'))).toBe('Hello');
     expect(inCharset('utf-16be', little('Hello').swap16())).toBe('Hello');
+    // The less significant octet of these is 0.
+    expect(inCharset('utf-16le', little('\u3000一二三 hello'))).toBe('\u3000一二三 hello');
+    expect(inCharset('utf-16', little('\u3000一二三 hello'))).toBe('\u3000一二三 hello');
   });
 
   test('reads a text whose charset only its own octets tell', async () => {
@@ -300,6 +303,12 @@ describe('What a person reads of a message', () => {
     expect(subject('=?utf-8?Q?Are_you_ready??=')).toBe('Are you ready?');
     expect(subject('Re: =?utf-8?Q?Ready?_Gr=C3=BCn?= =?utf-8?Q?_or_not=3F?= yes')).toBe('Re: Ready? Grün or not? yes');
     expect(subject('=?cp850?Q?Gr=81n?= =?utf-7?Q?_Gr+APw-n?=')).toBe('Grün Grün');
+    expect(subject('=?utf-8?Q?Привет_=E2=82=AC?=')).toBe('Привет €');
+    // Every object has these.
+    for (const name of ['constructor', '__proto__', 'toString']) {
+      expect(subject(`=?${name}?Q?Gr=C3=BCn?=`)).toBe('Grün');
+      expect(inCharset(name, Buffer.from('Grün'))).toBe('Grün');
+    }
     expect(subject('=?no-such-charset?Q?Gr=C3=BCn?= =?utf-8?Q?Gr=FCn?=')).toBe('GrünGrün');
     expect(subject('\u001b$BF|K\\\u001b(B')).toBe('日本');
     expect(subject('=?utf-8?Q?a =?= b')).toBe('a = b');

@@ -39,6 +39,12 @@ test.each([undefined, 502, 504])('an address book that is out of reach is waited
   expect(triedFor(error)).toBeLessThan(96 * HOUR);
 });
 
+test('an address book that has asked for a day is not given up at the first fault after it', () => {
+  const fault = new ContactStoreError('unavailable', '500', { status: 500 });
+  expect(verdictOn(fault, 49, true, 0)).toMatchObject({ kind: 'later' });
+  expect(verdictOn(fault, 28, true, 0)).toMatchObject({ kind: 'end' });
+});
+
 test.each([429, 403])('a quota of contacts that is used up (%i) is waited for until another day', (status) => {
   expect(triedFor(new ContactStoreError('unavailable', 'quota', { status }))).toBeGreaterThan(48 * HOUR);
 });

@@ -97,13 +97,10 @@ async function indexOf(writer: ContactWriter, uids: ReadonlySet<string>, signal:
 }
 
 /** Of what its owner may have changed: a photo by link may fail to come, and other details may change by themselves. */
-function digestOf({ photo: _photo, more: _more, vcard: _vcard, ...contact }: Contact): string {
-  return createHash('sha256').update(JSON.stringify(contact)).digest('hex');
-}
-
-function unlessOfOne(error: unknown): null {
-  if (error instanceof ContactStoreError && isOfOne(error) && error.pause === undefined) return null;
-  throw error;
+function digestOf({ photo: _photo, more: _more, vcard: _vcard, groups, ...contact }: Contact): string {
+  // Servers list groups in any order.
+  const known = { ...contact, groups: groups.toSorted() };
+  return createHash('sha256').update(JSON.stringify(known)).digest('hex');
 }
 
 /** A single contact at which the destination failed; `there`: what was to be filled, and how it counts in that case. */
@@ -195,8 +192,10 @@ class Run {
 
   /** If nothing at all was written, no contact is to blame, and the next run tries them again, if there is one. */
   async settleFailing(): Promise<void> {
+    // Asked for all of them at once: telling of the first one is progress.
+    const isLast = this.#hadWritten && this.#failing.every(({ error }) => this.#copy.isLastTry?.(error) === true);
     for (const { contact, error, there } of this.#failing) {
-      if (!this.#hasWritten && !(this.#hadWritten && this.#copy.isLastTry?.(error) === true)) throw error;
+      if (!this.#hasWritten && !isLast) throw error;
       if (there === undefined) await this.#refused(contact, error);
       else await this.#leftAsItIs(contact, error, there);
     }
@@ -255,7 +254,7 @@ class Run {
     // What an earlier run has written was listed when this one began.
     const index = settled === null ? this.#index : await indexOf(writer, this.#sourceUids, signal);
     const existing = destinationId === '' ? index.ofUid(uid) : index.claimById(destinationId);
-    const result = existing === null ? null : await writer.fill(existing, contact, signal).catch(unlessOfOne);
+    const result = existing === null ? null : await this.#refilled(existing, contact);
     if (result === null || result.outcome === 'gone') return;
     const now = {
       uid,
@@ -269,6 +268,20 @@ class Run {
     await fates.settle([now]);
     this.#settled.set(uid, now);
     this.expectations.add(contact, now);
+  }
+
+  /** `null` if the destination fails at this contact, and not at several in a row. */
+  async #refilled(existing: ExistingContact, contact: Contact): Promise<FillResult | null> {
+    try {
+      const result = await this.#copy.writer.fill(existing, contact, this.#copy.signal);
+      this.#failedInARow = 0;
+      return result;
+    } catch (error) {
+      if (!(error instanceof ContactStoreError) || !isOfOne(error) || error.pause !== undefined) throw error;
+      if (this.#failedInARow >= FAILURES_IN_A_ROW) throw error;
+      this.#failedInARow += 1;
+      return null;
+    }
   }
 
   /** Written by a run that was stopped before noting it; the photo may be missing. `false`: it was deleted. */

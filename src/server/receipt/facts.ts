@@ -78,8 +78,11 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
     'select forwarding_ended as ended from operations where transfer_id = $1 and forwarding_ended is not null',
     [transferId],
   );
-  const forwards = operations.some(({ operation }) => operation === 'emailforwarding');
-  const forwarded = forwards ? null : await forwardingOf(sql, transferId);
+  const forwards =
+    forwarding === undefined &&
+    operations.some(({ operation, status }) => operation === 'emailforwarding' && status === 'completed');
+  const standing = forwards ? null : await forwardingOf(sql, transferId);
+  const forwarded = standing?.isOn === true ? standing : null;
   const goesOn = await sql.query('select 1 from take_backs where transfer_id = $1 and finished is null', [transferId]);
   const left = await foldersLeft(sql, transferId);
   const { removed, ...copies } = counts ?? { compared: 0, copied: 0, octets: 0, removed: 0 };

@@ -320,7 +320,7 @@ async function eraseIdleRuns(database: Database, id: string): Promise<void> {
     `delete from transfers run using transfers asked where asked.id = $1 and run.source_email = asked.source_email
        and run.by_itself and run.finished is not null and ${orderOf('run')} < (select max(${orderOf('later')})
          from transfers later join ledger_adoptions on transfer_id = later.id
-         where later.by_itself and later.source_email = run.source_email and later.finished is not null)
+         where later.by_itself and ${betweenSameAccounts('later', 'run')} and later.finished is not null)
        and (not exists (select 1 from operations where transfer_id = run.id and status <> 'completed')
          or ${findsOldOnly('run')})
        and not exists (select 1 from take_backs where transfer_id = run.id)

@@ -190,7 +190,8 @@ export function openTransfers({
       if (order.destination.tokenId === undefined) return null;
       const submitKey = submitKeyOf(order, vault);
       const running = await runningTransfer(database, order.source.email);
-      if (running !== null && isSameOrder(running.submitKey, submitKey)) return { id: running.id };
+      if (running !== null && !running.isStopping && isSameOrder(running.submitKey, submitKey))
+        return { id: running.id };
       const completed = await completedTransfer(database, submitKey);
       return completed === null ? null : { id: completed.id };
     },

@@ -99,8 +99,8 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
       case 'emailforwarding':
         status.emailforwarding = orderedForwarding(row);
     }
-  const forwarding = status.emailforwarding ?? (await standingForwarding(sql, id));
-  if (forwarding !== null) status.emailforwarding = forwarding;
+  const standing = isToCome(status.emailforwarding) ? null : await standingForwarding(sql, id);
+  if (standing !== null) status.emailforwarding = standing;
   const daily = await sources.daily(id);
   if (daily !== null) status.daily = daily;
   if (first.has_ended && !first.is_export && (await sources.bringsBack(id))) status.brings_back = true;
@@ -174,6 +174,12 @@ async function contactsProgressOf(row: OperationRow, sources: StatusSources): Pr
 }
 
 /** One that an earlier transfer has set up, and that is on. */
+/** Whether the forwarding that was ordered is on, or may be yet. */
+function isToCome(ordered: Forwarding | undefined): boolean {
+  if (ordered === undefined) return false;
+  return ordered.finished === undefined || (ordered.status === 'completed' && ordered.ended === undefined);
+}
+
 async function standingForwarding(sql: Sql, id: string): Promise<Forwarding | null> {
   const forwarding = await forwardingOf(sql, id);
   if (forwarding?.isOn !== true || forwarding.since === undefined) return null;
@@ -362,6 +368,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     outcomes: rows
       // Operations at rest are covered by `attention`.
       .filter((row) => shownStatusOf(row.status) === 'failed' && row.finished !== null)
+      .filter((row) => row.operation !== 'emailforwarding' || forwarding?.isOn !== true)
       .flatMap((row) => (row.failure === null ? [] : [row.failure])),
     files: await sources.exportFiles(id),
     ...(resting === undefined

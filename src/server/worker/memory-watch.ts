@@ -10,12 +10,14 @@ const LOOK_EVERY_MS = 250;
 const SHORT_FROM = 0.75;
 /** And until memory has not been short for so long: between two collections of garbage it may look so. */
 const CALM_AFTER_MS = 10_000;
+/** What kills a worker does it soon; the others wait for no longer. */
+const ALONE_FOR_MS = 15 * 60_000;
 
 export type MemoryWatch = Disposable & {
   /** Watches while a transfer is worked on, until the returned value is disposed of. */
   during(transferId: string): AsyncDisposable;
   /**
-   * Those that a worker has died with run one at a time, until the returned value is disposed of: otherwise they would die
+   * Those that a worker has died with begin one at a time, a quarter of an hour apart unless the returned value is disposed of before: otherwise they would die
    * together again, and nobody would know of which. `null` if it is another one's turn.
    */
   suspect(): Disposable | null;
@@ -64,6 +66,7 @@ export function watchMemory({
     write(() =>
       noteSurvival(database, survived).catch((error: unknown) => {
         for (const id of survived) noted.add(id);
+        calmFor = 0;
         throw error;
       }),
     );
@@ -88,11 +91,14 @@ export function watchMemory({
     suspect: () => {
       if (hasSuspect) return null;
       hasSuspect = true;
-      return {
-        [Symbol.dispose]: () => {
-          hasSuspect = false;
-        },
+      let isOver = false;
+      const end = () => {
+        if (isOver) return;
+        [isOver, hasSuspect] = [true, false];
+        clearTimeout(timer);
       };
+      const timer = setTimeout(end, ALONE_FOR_MS).unref();
+      return { [Symbol.dispose]: end };
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };

@@ -279,7 +279,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
           [from, looks] = [moved, 0];
           slow.delete(turn);
         } else if (looks >= SLOW_AFTER_LOOKS) slow.add(turn);
-        const isOneTooMany = slow.has(turn) && slow.size > Math.ceil(atOnce / 2);
+        const isOneTooMany = slow.has(turn) && slow.size > Math.floor(atOnce / 2);
         if (!isOneTooMany || !(await doOthersWait(TRANSFERS)) || isOver) return;
         slow.delete(turn);
         log.info({ transferId }, 'a slow transfer goes on behind those that wait');

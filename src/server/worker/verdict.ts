@@ -103,17 +103,20 @@ export function isLastRun(error: unknown, idleRuns: number): boolean {
 function patienceWith(error: unknown, idleRuns: number): { readonly runs: number; readonly longestPause: number } {
   // A server that asks for a pause will let us continue, however often it asks.
   if (isBusy(error)) return { runs: Infinity, longestPause: LONGEST_BUSY_PAUSE_SECONDS };
-  if (isAway(error) && idleRuns >= IDLE_RUNS) return { runs: AWAY_RUNS, longestPause: LONGEST_AWAY_PAUSE_SECONDS };
+  if (isAway(error, idleRuns) && idleRuns >= IDLE_RUNS)
+    return { runs: AWAY_RUNS, longestPause: LONGEST_AWAY_PAUSE_SECONDS };
   if (error instanceof MailError && isGoodbye(error) && idleRuns >= IDLE_RUNS)
     return { runs: SENT_AWAY_RUNS, longestPause: LONGEST_BUSY_PAUSE_SECONDS };
   return { runs: IDLE_RUNS, longestPause: LONGEST_PAUSE_SECONDS };
 }
 
-function isAway(error: unknown): boolean {
+function isAway(error: unknown, idleRuns: number): boolean {
   if (error instanceof TokenUnavailable) return true;
   // A quota of contacts that is used up (403, 429) comes back tomorrow; a proxy answers for a server that is gone.
   if (error instanceof ContactStoreError) {
     if (error.pause !== undefined && runsWithin(error.pause) > 1) return true;
+    // So many only after a pause that it had asked for, or a fault that is waited for.
+    if (error.fault === 'unavailable' && idleRuns > IDLE_RUNS) return true;
     return error.status === undefined ? error.pause === undefined : [403, 429, 502, 504].includes(error.status);
   }
   return error instanceof MailError && (error.fault === 'unreachable' || error.fault === 'certificate');

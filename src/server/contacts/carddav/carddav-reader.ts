@@ -176,10 +176,10 @@ class Pass {
   }
 }
 
-/** What a card is known by: its resource, if it is alone there, and its UID, as others may come to be before it. */
+/** What a card is known by: its UID, as others may come to be before it, and its resource, if it is alone there. */
 function namesOf({ uid }: Contact, { url, text }: StoredCard): string[] {
   const [, second] = text === null ? [] : splitCards(text);
-  return [...(second === undefined ? [url.href] : []), ...(uid === '' ? [] : [`${url.href} ${uid}`])];
+  return [...(uid === '' ? [] : [`${url.href} ${uid}`]), ...(second === undefined ? [url.href] : [])];
 }
 
 function unreadableId(place: string): string {

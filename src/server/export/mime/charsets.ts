@@ -6,30 +6,34 @@ export type CharsetDecoder = Pick<TextDecoder, 'encoding'> & {
 };
 
 /** Names that mail uses and that the web's list of encodings lacks. */
-const ALIASES: Readonly<Record<string, string>> = {
-  'latin-1': 'windows-1252',
-  utf_8: 'utf-8',
-  utf8mb4: 'utf-8',
-  cp932: 'shift_jis',
-  cp936: 'gbk',
-  cp949: 'euc-kr',
-  cp950: 'big5',
-  cp874: 'windows-874',
-  eucjp: 'euc-jp',
-  'iso-2022-jp-1': 'iso-2022-jp',
-  'iso-2022-jp-2': 'iso-2022-jp',
-  'iso-2022-jp-ms': 'iso-2022-jp',
-  cp50220: 'iso-2022-jp',
-  cp50221: 'iso-2022-jp',
-  'iso-8859-8-e': 'iso-8859-8',
-};
+const ALIASES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'latin-1': 'windows-1252',
+    utf_8: 'utf-8',
+    utf8mb4: 'utf-8',
+    cp932: 'shift_jis',
+    cp936: 'gbk',
+    cp949: 'euc-kr',
+    cp950: 'big5',
+    cp874: 'windows-874',
+    eucjp: 'euc-jp',
+    'iso-2022-jp-1': 'iso-2022-jp',
+    'iso-2022-jp-2': 'iso-2022-jp',
+    'iso-2022-jp-ms': 'iso-2022-jp',
+    cp50220: 'iso-2022-jp',
+    cp50221: 'iso-2022-jp',
+    'iso-8859-8-e': 'iso-8859-8',
+  }),
+);
 
 /** The upper halves of code pages that DOS and OS/2 wrote mail in. */
-const CODE_PAGES: Readonly<Record<string, string>> = {
-  437: 'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0',
-  850: 'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0',
-  852: 'ÇüéâäůćçłëŐőîŹÄĆÉĹĺôöĽľŚśÖÜŤťŁ×čáíóúĄąŽžĘę¬źČş«»░▒▓│┤ÁÂĚŞ╣║╗╝Żż┐└┴┬├─┼Ăă╚╔╩╦╠═╬¤đĐĎËďŇÍÎě┘┌█▄ŢŮ▀ÓßÔŃńňŠšŔÚŕŰýÝţ´\u00ad˝˛ˇ˘§÷¸°¨˙űŘř■\u00a0',
-};
+const CODE_PAGES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    437: 'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0',
+    850: 'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0',
+    852: 'ÇüéâäůćçłëŐőîŹÄĆÉĹĺôöĽľŚśÖÜŤťŁ×čáíóúĄąŽžĘę¬źČş«»░▒▓│┤ÁÂĚŞ╣║╗╝Żż┐└┴┬├─┼Ăă╚╔╩╦╠═╬¤đĐĎËďŇÍÎě┘┌█▄ŢŮ▀ÓßÔŃńňŠšŔÚŕŰýÝţ´\u00ad˝˛ˇ˘§÷¸°¨˙űŘř■\u00a0',
+  }),
+);
 
 /** What programs say that do not know it: such text is read by its octets. */
 const NO_CHARSETS = new Set(['', 'us-ascii', 'ascii', 'ansi', 'default', 'unknown', 'x-unknown', 'unknown-8bit']);
@@ -52,10 +56,10 @@ export function decodeUnlabelled(octets: Buffer): string {
 /** @returns `undefined` for an unknown charset */
 export function decoderOf(charset: string): CharsetDecoder | undefined {
   const name = charset.trim().toLowerCase();
-  const own = OWN[name] ?? codePage(name);
+  const own = OWN.get(name) ?? codePage(name);
   if (own !== undefined) return own();
   try {
-    return new TextDecoder(ALIASES[name] ?? name);
+    return new TextDecoder(ALIASES.get(name) ?? name);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
@@ -63,15 +67,17 @@ export function decoderOf(charset: string): CharsetDecoder | undefined {
 }
 
 /** Those that browsers no longer read, and so `TextDecoder` does not. */
-const OWN: Readonly<Record<string, () => CharsetDecoder>> = {
-  'utf-7': openUtf7,
-  'unicode-1-1-utf-7': openUtf7,
-  'iso-2022-kr': openKorean,
-  'hz-gb-2312': openChinese,
-};
+const OWN: ReadonlyMap<string, () => CharsetDecoder> = new Map(
+  Object.entries({
+    'utf-7': openUtf7,
+    'unicode-1-1-utf-7': openUtf7,
+    'iso-2022-kr': openKorean,
+    'hz-gb-2312': openChinese,
+  }),
+);
 
 function codePage(name: string): (() => CharsetDecoder) | undefined {
-  const upper = CODE_PAGES[/^(?:cp|ibm)-?(\d{3})$/.exec(name)?.[1] ?? ''];
+  const upper = CODE_PAGES.get(/^(?:cp|ibm)-?(\d{3})$/.exec(name)?.[1] ?? '');
   if (upper === undefined) return undefined;
   const sign = (octet: number) => (octet < 0x80 ? String.fromCharCode(octet) : (upper[octet - 0x80] ?? ''));
   return () => openSigns(name, sign);

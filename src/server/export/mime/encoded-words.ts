@@ -37,11 +37,14 @@ function replaced(value: string, render: (text: string) => string): string {
 }
 
 function wordOf([, charset = '', base64, quoted = '']: RegExpExecArray): Word {
-  const octets =
-    base64 === undefined
-      ? Buffer.from(escapesDecoded(quoted.replaceAll('_', ' '), /=([0-9a-f]{2})/gi), 'latin1')
-      : Buffer.from(base64, 'base64');
+  const octets = base64 === undefined ? quotedOctets(quoted) : Buffer.from(base64, 'base64');
   return { charset: charset.replace(/\*.*/, '').toLowerCase(), octets };
+}
+
+/** Some programs leave letters in it as they are, in UTF-8. */
+function quotedOctets(quoted: string): Buffer {
+  const signs = Buffer.from(quoted.replaceAll('_', ' ')).toString('latin1');
+  return Buffer.from(escapesDecoded(signs, /=([0-9a-f]{2})/gi), 'latin1');
 }
 
 /** Some programs cut characters between two words of one charset. */

@@ -75,7 +75,12 @@ export function structured(field: string): Structured {
   const [head = '', ...rest] = split(field);
   // Some programs forget the semicolon after the value, or write a comma.
   const value = /^[^\s,]*/.exec(head.trim())?.[0] ?? '';
-  const unsaid = head.trim().slice(value.length).replace(/^,/, '');
+  const [unsaid = ''] = head
+    .trim()
+    .slice(value.length)
+    .replace(/^,/, '')
+    .trim()
+    .split(/\s(?=[\w*-]+=)/, 1);
   const plain = new Map<string, string>();
   const continued = new Map<string, { readonly at: number; readonly text: string; readonly isEncoded: boolean }[]>();
   for (const piece of [unsaid, ...rest]) {

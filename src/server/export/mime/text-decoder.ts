@@ -51,12 +51,20 @@ export function textDecoder({ type, content }: Pick<Part, 'type' | 'content'>, o
   };
 }
 
-/** UTF-16 begins with its more significant octet if the mark before it, or its first letter, does (RFC 2781 §4.3). */
+/** UTF-16 begins with its more significant octet if the mark before it, or most of its letters, do (RFC 2781 §4.3). */
 function statedDecoder(declared: string, start: Buffer): CharsetDecoder | undefined {
   const stated = decoderOf(declared);
   if (stated?.encoding !== 'utf-16le') return stated;
-  const isSwapped = (start[0] === 0xfe && start[1] === 0xff) || (start[0] === 0 && start[1] !== 0);
-  return isSwapped ? decoderOf('utf-16be') : stated;
+  const isMarked = start[0] === 0xfe && start[1] === 0xff;
+  const isUnsaid = !declared.toLowerCase().includes('le');
+  return isMarked || (isUnsaid && zerosAt(0, start) > zerosAt(1, start)) ? decoderOf('utf-16be') : stated;
+}
+
+/** In UTF-16, the more significant octet of Latin letters, blanks and line ends is 0. */
+function zerosAt(place: 0 | 1, octets: Buffer): number {
+  let zeros = 0;
+  for (let at = place; at < octets.length; at += 2) if (octets[at] === 0) zeros += 1;
+  return zeros;
 }
 
 /** By the charset that a text shows by its own words; what can be read in ASCII is not in UTF-16, whatever it says. */

@@ -1,4 +1,4 @@
-import { decodeUnlabelled } from '../mime/charsets.ts';
+import { isUtf8 } from 'node:buffer';
 import { addresses, fieldOf, readable, type Address, type HeaderField } from '../mime/header-fields.ts';
 import { endingOf, shortName } from './attachment-name.ts';
 import { isInline, isText, nameOf, type MailHandler, type Part } from '../mime/mail-parser.ts';
@@ -278,7 +278,7 @@ export class MessageWriter implements MailHandler {
     const replyTo = addresses(fields, 'reply-to').slice(0, 100);
     const [prefix, topic] = prefixed(subject);
     return [
-      ...(this.#header.length === 0 ? [] : [text(0x007d, decodeUnlabelled(this.#header))]),
+      ...(this.#header.length === 0 ? [] : [text(0x007d, wholeHeader(this.#header))]),
       integer(0x0017, importance(fields)),
       integer(0x0036, sensitivity(fields)),
       // The first two characters give the length of the prefix (MS-PST §2.5.3.1.1.1).
@@ -386,4 +386,9 @@ function marks(flags: readonly string[], lower: ReadonlySet<string>): Property[]
       : []),
     ...(words.length === 0 ? [] : [texts(idOf('keywords'), words)]),
   ];
+}
+
+/** All of it is kept: windows-1252 has a character for every octet. */
+function wholeHeader(header: Buffer): string {
+  return isUtf8(header) ? header.toString('utf8') : new TextDecoder('windows-1252').decode(header);
 }

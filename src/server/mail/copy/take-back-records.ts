@@ -31,11 +31,15 @@ export type TakeBackRecords = {
 };
 
 /**
- * SQL for the transfers between the accounts of $1 whose folders go once they are empty: itself, and those that were taken
- * back before and had to leave some, because a later transfer had put messages there.
+ * SQL for the rows of `made_folders` that go with $1 once they are empty: its own, and those of transfers between the same
+ * accounts that were taken back before and had to leave them, because this one had put messages there, or below.
  */
-const TAKEN_BACK = `select that.id from transfers this join transfers that on ${betweenSameAccounts('that', 'this')}
-  where this.id = $1 and exists (select 1 from take_backs where transfer_id = that.id)`;
+const TO_GO = `(transfer_id = $1 or transfer_id in (
+    select that.id from transfers this join transfers that on ${betweenSameAccounts('that', 'this')}
+    where this.id = $1 and exists (select 1 from take_backs where transfer_id = that.id))
+  and exists (select 1 from ledger_mailboxes place where place.transfer_id = $1
+    and starts_with(place.destination_path, made_folders.path)
+    and exists (select 1 from ledger l where l.mailbox_id = place.id and not l.earlier and l.removal = 'removed')))`;
 
 const OWN = `not l.earlier and l.fate in ('stored', 'kept') and l.removal is distinct from 'removed'
   and l.destination_uid is not null`;
@@ -133,17 +137,14 @@ export function openTakeBackRecords(database: Database, { transferId, epoch }: L
     folders: async () =>
       (
         await database.query<{ path: string }>(
-          `select distinct path, length(path) from made_folders where transfer_id in (${TAKEN_BACK})
+          `select distinct path, length(path) from made_folders where ${TO_GO}
            order by length(path) desc, path`,
           [transferId],
         )
       ).map(({ path }) => path),
     folderRemoved: (path) =>
       held(async (sql) => {
-        await sql.query(`delete from made_folders where transfer_id in (${TAKEN_BACK}) and path = $2`, [
-          transferId,
-          path,
-        ]);
+        await sql.query(`delete from made_folders where ${TO_GO} and path = $2`, [transferId, path]);
       }),
   };
 }
