@@ -391,24 +391,6 @@ describe('a notification', () => {
     for (const secret of ['a@b.example', 'c@d.example', '12 messages', 'Yahoo']) expect(letter).not.toContain(secret);
   });
 
-  test.each([
-    ['imap.host.example', 0],
-    ['nothome.example:143', 0],
-    ['home.example.host.example', 0],
-    ['home.example', 1],
-    ['IMAP.Home.example:993', 1],
-    [null, 1],
-  ])('of a start goes to an address that the server at %s has proven: %i', async (imap, letters) => {
-    await using smtp = await startSmtp(() => null);
-    await using filled = await openFilled();
-    const { database, queue } = filled;
-    await database.query("update transfers set destination_provider = 'other', destination_imap = $1", [imap]);
-    await using _notifier = await start(filled, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
-    await queue.announce(ID, 'started');
-    await expect.poll(() => database.query(JOBS)).toEqual([{ state: 'completed', tries: 0 }]);
-    expect(smtp.letters).toHaveLength(letters);
-  });
-
   test('to a phone number goes to the gateway for SMS, with its token', async () => {
     const requests: { headers: IncomingHttpHeaders; body: string }[] = [];
     const gateway = createServer((request, response) => {

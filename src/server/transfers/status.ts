@@ -1,4 +1,3 @@
-import { domainToASCII } from 'node:url';
 import type {
   Attention,
   ContactCounts,
@@ -12,8 +11,6 @@ import type {
   TransferStatus,
   WaitingReason,
 } from '../../contract/calls/status.ts';
-import { domainOf } from '../../contract/email-address.ts';
-import { readHost } from '../../contract/mail-host.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { Provider } from '../../contract/provider.ts';
 import { shownStatusOf, SKIPPED_SHOWN, type StatusValue } from '../../contract/transfer-status.ts';
@@ -261,34 +258,13 @@ function exportStatusOf(status: string): StatusValue {
   }
 }
 
-/**
- * Whether the transfer's owner has signed in to this address. An export's destination address is unverified, and a server
- * that its owner named, which may accept anybody under any address, proves those of its own domain only.
- */
+/** Whether the transfer's owner has signed in to this address. An export's destination address is unverified. */
 function isProven(
-  transfer: {
-    source_email: string;
-    destination_provider: Provider;
-    destination_email: string;
-    destination_imap: string | null;
-  },
+  transfer: { source_email: string; destination_provider: Provider; destination_email: string },
   contact: string,
 ): boolean {
-  const {
-    source_email: source,
-    destination_provider: provider,
-    destination_email: destination,
-    destination_imap: imap,
-  } = transfer;
-  if (contact === source) return true;
-  return provider !== 'file_export' && contact === destination && (imap === null || isOfDomain(imap, destination));
-}
-
-/** @param imap `host` or `host:port`, as the visitor gave it */
-function isOfDomain(imap: string, email: string): boolean {
-  const host = domainToASCII(readHost(imap)?.name ?? '');
-  const domain = domainToASCII(domainOf(email));
-  return domain !== '' && (host === domain || host.endsWith(`.${domain}`));
+  const { source_email: source, destination_provider: provider, destination_email: destination } = transfer;
+  return contact === source || (provider !== 'file_export' && contact === destination);
 }
 
 /** A letter that could not be sent at once is retried after more than this. */
@@ -300,13 +276,12 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     source_email: string;
     destination_provider: Provider;
     destination_email: string;
-    destination_imap: string | null;
     notification_contact: string | null;
     resumed: number;
     has_long_ended: boolean;
     daily_is_off: boolean;
   }>(
-    `select source_email, destination_provider, destination_email, destination_imap, notification_contact, resumed,
+    `select source_email, destination_provider, destination_email, notification_contact, resumed,
        coalesce(finished < now() - interval '${LETTERS_GO_WITHIN}', false) as has_long_ended,
        by_itself and exists (select 1 from dailies where dailies.source_email = transfers.source_email
          and ended is not null) as daily_is_off
