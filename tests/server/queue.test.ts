@@ -161,12 +161,13 @@ describe('when all places are taken while others wait', () => {
     await using _working = await queue.workOnTransfers(places.length, async (id, signal) => {
       taken.push(id);
       if (taken.length === places.length) all.resolve();
-      // Both hold their places until there is nothing more to see.
+      // Both hold their places until the other one is taken: who had to go is behind both.
+      if (taken.filter((each) => !places.includes(each)).length === 2) half.resolve();
       if (!places.includes(id)) await half.promise;
       if (!places.includes(id) || gone.has(id)) return;
       await once(AbortSignal.any([signal, end.signal]), 'abort');
       if (end.signal.aborted) return;
-      if (gone.add(id).size === places.length / 2) half.resolve();
+      gone.add(id);
       throw new Stopped('It is asked to stop.');
     });
     using _ended = {
@@ -195,7 +196,7 @@ describe('when all places are taken while others wait', () => {
   test('half of a worker is kept from transfers that are slow for an hour, the others go on', async () => {
     const { taken, gone } = await afterLooks(SLOW_AFTER_LOOKS);
     expect(gone.size).toBe(2);
-    expect(taken.slice(4, 6)).toEqual(['next', 'last']);
+    expect(taken.slice(4, 6).toSorted()).toEqual(['last', 'next']);
     expect(new Set(taken.slice(6))).toEqual(gone);
   });
 
