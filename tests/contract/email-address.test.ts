@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAtDomain } from '../../src/contract/email-address.ts';
+import { domainOf, isAmongDomains, isAtDomain } from '../../src/contract/email-address.ts';
 
 test.each([
   ['ann@bücher.example', 'xn--bcher-kva.example', true],
@@ -12,5 +12,10 @@ test.each([
   ['ann@xn--a.example', 'xn--b.example', false],
   ['', 'bücher.example', false],
 ])('%j is at the domain that the operator writes as %s: %s', (email, domain, isThere) => {
-  expect(isAtDomain(email, ['other.example', domain])).toBe(isThere);
+  expect(isAmongDomains(domainOf(email), ['other.example', domain])).toBe(isThere);
+});
+
+test('a mailbox has one spelling: at the legacy domain is only what is written as the operator does', () => {
+  expect(isAtDomain('ann@BÜCHER.example', ['bücher.example'])).toBe(true);
+  expect(isAtDomain('ann@xn--bcher-kva.example', ['bücher.example'])).toBe(false);
 });

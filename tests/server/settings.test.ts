@@ -80,7 +80,6 @@ test.each([
 test.each([
   ['DATA_DIR', '"/var/lib/portal"', 'has quotation marks around it'],
   ['YAHOO_CLIENT_SECRET', "'hunter2'", 'has quotation marks around it'],
-  ['IN_QA', '"true"', 'has quotation marks around it'],
   ['LEGACY_NAME', '""', 'has quotation marks around it'],
   ['DATA_DIR', '~/portal', 'must be the whole path of a folder'],
   ['DATA_DIR', 'file:///var/lib/portal', "must be a folder's path"],

@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { domainOf, isAtDomain, isDomain } from '../../../contract/email-address.ts';
+import { domainOf, isAmongDomains, isDomain } from '../../../contract/email-address.ts';
 import type { Provider } from '../../../contract/provider.ts';
 import type { Settings } from '../../../contract/settings.ts';
 import {
@@ -56,7 +56,7 @@ export function openDiscovery({ settings, resolver, now }: Services): Discovery 
   }
 
   async function find(email: string): Promise<Found | null> {
-    if (isAtDomain(email, settings.legacyDomains)) return { provider: 'sanbruno' };
+    if (isAmongDomains(domainOf(email), settings.legacyDomains)) return { provider: 'sanbruno' };
     const domain = domainToASCII(domainOf(email));
     const known = providerOfDomain(domain);
     if (known !== null) return { provider: known };
