@@ -407,6 +407,26 @@ describe('an odd address book', () => {
     },
   );
 
+  test.each(['X-UID:bob', 'UID:ann'])(
+    'of several cards in one resource has one that changes with %s under what it had at first',
+    async (uid) => {
+      const ann = card('3.0', 'UID:ann', 'FN:Ann');
+      put('/b/all.vcf', `${ann}${card('3.0', uid, 'FN:Bob')}`);
+      let gets = 0;
+      books.onMultiget = () => {
+        gets += 1;
+        if (gets === 2) put('/b/all.vcf', `${ann}${card('3.0', uid, 'FN:Bob', 'TEL:1234567')}`);
+      };
+      const { contacts } = await readAll();
+      expect(contacts.map(({ name, phones }) => [name.formatted, phones.length])).toEqual([
+        ['Ann', 0],
+        ['Bob', 0],
+        ['Bob', 1],
+      ]);
+      expect(new Set(contacts.map((each) => each.uid)).size).toBe(2);
+    },
+  );
+
   test('of several cards in one resource has the one that changes under its UID, wherever it then stands', async () => {
     const [ann, cid] = ['ann', 'cid'].map((uid) => card('3.0', `UID:${uid}`, `FN:${uid}`));
     put('/b/all.vcf', `${ann}${card('3.0', 'UID:bob', 'FN:bob')}${cid}`);

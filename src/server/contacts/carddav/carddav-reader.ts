@@ -11,7 +11,7 @@ import {
 } from '../contact-store.ts';
 import { textKey } from '../keys.ts';
 import { derivedUid } from '../matching.ts';
-import { memberKey, photoLinkOf, readCards, type GroupCard, type ReadCard } from '../vcard/read-vcard.ts';
+import { displayNameOf, memberKey, photoLinkOf, readCards, type GroupCard, type ReadCard } from '../vcard/read-vcard.ts';
 import { splitCards } from '../vcard/cards-in-text.ts';
 import type { CardFault } from '../vcard/vcard-lines.ts';
 import { decoded, type Book, type Dav, type ListedCard, type StoredCard } from './dav.ts';
@@ -154,7 +154,7 @@ class Pass {
 
   /** A card in two books is one contact. */
   async *#contact(contact: Contact, place: string, card: StoredCard, isAgain: boolean): AsyncIterable<Reading> {
-    const names = namesOf(contact, card);
+    const names = namesOf(contact, place, card);
     const known = isAgain ? names.map((name) => this.#uidOfCard.get(name) ?? '').find((uid) => uid !== '') : undefined;
     const uid = known ?? this.#uids.uidOf(contact);
     for (const name of names) this.#uidOfCard.set(name, (this.#uidOfCard.get(name) ?? uid) === uid ? uid : '');
@@ -176,10 +176,14 @@ class Pass {
   }
 }
 
-/** What a card is known by: its UID, as others may come to be before it, and its resource, if it is alone there. */
-function namesOf({ uid }: Contact, { url, text }: StoredCard): string[] {
+/**
+ * What a card is known by: its UID, as others may come to be before it; and its resource if it is alone there, else its
+ * place and name, as cards without UIDs, or with the same one, have nothing else.
+ */
+function namesOf(contact: Contact, place: string, { url, text }: StoredCard): string[] {
   const [, second] = text === null ? [] : splitCards(text);
-  return [...(uid === '' ? [] : [`${url.href} ${uid}`]), ...(second === undefined ? [url.href] : [])];
+  const other = second === undefined ? url.href : `${place}: ${displayNameOf(contact)}`;
+  return [...(contact.uid === '' ? [] : [`${url.href} ${contact.uid}`]), other];
 }
 
 function unreadableId(place: string): string {
