@@ -11,7 +11,14 @@ import {
 } from '../contact-store.ts';
 import { textKey } from '../keys.ts';
 import { derivedUid } from '../matching.ts';
-import { displayNameOf, memberKey, photoLinkOf, readCards, type GroupCard, type ReadCard } from '../vcard/read-vcard.ts';
+import {
+  displayNameOf,
+  memberKey,
+  photoLinkOf,
+  readCards,
+  type GroupCard,
+  type ReadCard,
+} from '../vcard/read-vcard.ts';
 import { splitCards } from '../vcard/cards-in-text.ts';
 import type { CardFault } from '../vcard/vcard-lines.ts';
 import { decoded, type Book, type Dav, type ListedCard, type StoredCard } from './dav.ts';
