@@ -3,15 +3,14 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
+import { openJobQueue, toldNowAndThen } from '../../src/server/worker/queue.ts';
 import {
   LOOKED_AT_EVERY_MS,
   MOVED_AT_LEAST,
-  openJobQueue,
   SLOW_AFTER_LOOKS,
   TAKE_BACK_WHILE_OTHERS_WAIT_MS,
-  toldNowAndThen,
   TURN_MS,
-} from '../../src/server/worker/queue.ts';
+} from '../../src/server/worker/turns.ts';
 import { sampleOf } from '../folders.ts';
 import { EMBEDDED, FRESH, openTestDatabase, type TestAddress } from '../support/fresh-database.ts';
 

@@ -133,6 +133,11 @@ export function isOfOne({ fault, status }: ContactStoreError): boolean {
   return fault === 'unavailable' && status !== undefined && status !== 429 && status !== 503;
 }
 
+/** The same of any error, if others need not wait as well. */
+export function blamesOne(error: unknown): error is ContactStoreError {
+  return error instanceof ContactStoreError && isOfOne(error) && error.pause === undefined;
+}
+
 /** A contact that changes each time it is filled is left as it is, without affecting others: hence a conflict's status. */
 export function changedAllTheTime(host: string): ContactStoreError {
   return new ContactStoreError('unavailable', `${host}: a contact is being changed all the time`, {

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Contact } from '../../contract/contact.ts';
 import {
   ContactStoreError,
+  blamesOne,
   isOfOne,
   type ContactReader,
   type ContactWriter,
@@ -13,7 +12,9 @@ import {
 import type { ContactFates, Fate, Settled } from './contact-fates.ts';
 import { compareContacts, Expectations, type Compared } from './compare-contacts.ts';
 import { fillingFor } from './fill.ts';
-import { MatchIndex } from './matching.ts';
+import { digestOf } from './contact-digest.ts';
+import { indexOf, indexWith } from './listed-there.ts';
+import type { MatchIndex } from './matching.ts';
 import type { Part } from './parts.ts';
 import { refusedNote } from './remarks.ts';
 import { displayNameOf } from './vcard/read-vcard.ts';
@@ -23,8 +24,6 @@ import type { Sleep } from './web.ts';
 const BATCH_TRIES = 3;
 /** Pause before asking a destination for the outcome of a batch, in milliseconds: some show it only after a moment. */
 const LOOK_AFTER = 2_000;
-/** Pause before what was not found is looked for again: Google may show a contact only after a while. */
-const LOOK_AGAIN_AFTER = 30_000;
 
 /** Failures in a row, with nothing written in between, that may be the contacts'; one more is the destination's. */
 const FAILURES_IN_A_ROW = 4;
@@ -73,34 +72,6 @@ export async function copyContacts(copy: ContactCopy): Promise<Compared> {
   const compared = await compareContacts({ ...copy, expectations: run.expectations, sourceUids: survey.uids });
   run.finish();
   return compared;
-}
-
-/** Listed twice if any of these, which may have been written, is not there at first. */
-async function indexWith(
-  written: readonly string[],
-  { writer, sleep, signal }: ContactCopy,
-  uids: ReadonlySet<string>,
-): Promise<MatchIndex> {
-  const index = await indexOf(writer, uids, signal);
-  if (written.every((uid) => index.ofUid(uid) !== null)) return index;
-  await sleep(LOOK_AGAIN_AFTER, signal);
-  return indexOf(writer, uids, signal);
-}
-
-async function indexOf(writer: ContactWriter, uids: ReadonlySet<string>, signal: AbortSignal): Promise<MatchIndex> {
-  const index = new MatchIndex(uids);
-  for await (const existing of writer.existing(signal)) {
-    index.add(existing);
-    await turn();
-  }
-  return index;
-}
-
-/** Of what its owner may have changed: a photo by link may fail to come, and other details may change by themselves. */
-function digestOf({ photo: _photo, more: _more, vcard: _vcard, groups, ...contact }: Contact): string {
-  // Servers list groups in any order.
-  const known = { ...contact, groups: groups.toSorted() };
-  return createHash('sha256').update(JSON.stringify(known)).digest('hex');
 }
 
 /** A single contact at which the destination failed; `there`: what was to be filled, and how it counts in that case. */
@@ -274,12 +245,11 @@ class Run {
   async #refilled(existing: ExistingContact, contact: Contact): Promise<FillResult | null> {
     try {
       const result = await this.#copy.writer.fill(existing, contact, this.#copy.signal);
-      this.#failedInARow = 0;
+      if (result.outcome === 'filled') this.#failedInARow = 0;
       return result;
     } catch (error) {
-      if (!(error instanceof ContactStoreError) || !isOfOne(error) || error.pause !== undefined) throw error;
-      if (this.#failedInARow >= FAILURES_IN_A_ROW) throw error;
-      this.#failedInARow += 1;
+      if (!blamesOne(error)) throw error;
+      this.#countFailure(error);
       return null;
     }
   }
@@ -313,7 +283,7 @@ class Run {
     try {
       return await writer.fill(there.existing, contact, signal);
     } catch (error) {
-      if (!(error instanceof ContactStoreError) || !isOfOne(error) || error.pause !== undefined) throw error;
+      if (!blamesOne(error)) throw error;
       // A destination that says so works, however many of its contacts are being changed.
       if (error.status === 412) await this.#leftAsItIs(contact, error, there);
       else this.#failed({ contact, error, there });
@@ -370,9 +340,13 @@ class Run {
   }
 
   #failed(failing: Failing): void {
-    if (this.#failedInARow >= FAILURES_IN_A_ROW) throw failing.error;
-    this.#failedInARow += 1;
+    this.#countFailure(failing.error);
     this.#failing.push(failing);
+  }
+
+  #countFailure(error: ContactStoreError): void {
+    if (this.#failedInARow >= FAILURES_IN_A_ROW) throw error;
+    this.#failedInARow += 1;
   }
 
   async #leftAsItIs(

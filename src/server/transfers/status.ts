@@ -5,7 +5,6 @@ import type {
   Daily,
   ExportFile,
   Folder,
-  Forwarding,
   Progress,
   Skipped,
   TransferStatus,
@@ -18,6 +17,7 @@ import type { News } from '../notifications/news.ts';
 import type { Sql } from '../store/database.ts';
 import { endOfRest, restingOperations } from './attention.ts';
 import { forwardingOf } from './forwardings.ts';
+import { isToCome, orderedForwarding, standingForwarding } from './forwarding-status.ts';
 
 type Arrivals = {
   readonly compared: number;
@@ -167,32 +167,6 @@ async function contactsProgressOf(row: OperationRow, sources: StatusSources): Pr
     done: Math.max(row.done, Math.min(settled, row.total ?? settled)),
     ...(contacts === null ? {} : { contacts }),
     ...(remarks.length === 0 ? {} : { remarks }),
-  };
-}
-
-/** One that an earlier transfer has set up, and that is on. */
-/** Whether the forwarding that was ordered is on, or may be yet. */
-function isToCome(ordered: Forwarding | undefined): boolean {
-  if (ordered === undefined) return false;
-  return ordered.finished === undefined || (ordered.status === 'completed' && ordered.ended === undefined);
-}
-
-async function standingForwarding(sql: Sql, id: string): Promise<Forwarding | null> {
-  const forwarding = await forwardingOf(sql, id);
-  if (forwarding?.isOn !== true || forwarding.since === undefined) return null;
-  const since = forwarding.since.toISOString();
-  return { status: 'completed', finished: since, to: forwarding.to, since };
-}
-
-function orderedForwarding(row: OperationRow): Forwarding {
-  const { status, failure, started, finished, destination_email: to, forwarding_ended: ended } = row;
-  return {
-    status,
-    ...(failure === null ? {} : { failure }),
-    ...(started === null ? {} : { started: started.toISOString() }),
-    ...(finished === null ? {} : { finished: finished.toISOString() }),
-    ...(status === 'completed' && finished !== null ? { to, since: finished.toISOString() } : {}),
-    ...(ended === null ? {} : { ended: ended.toISOString() }),
   };
 }
 

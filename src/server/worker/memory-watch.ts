@@ -17,8 +17,8 @@ export type MemoryWatch = Disposable & {
   /** Watches while a transfer is worked on, until the returned value is disposed of. */
   during(transferId: string): AsyncDisposable;
   /**
-   * Those that a worker has died with begin one at a time, a quarter of an hour apart unless the returned value is disposed of before: otherwise they would die
-   * together again, and nobody would know of which. `null` if it is another one's turn.
+   * Those that a worker has died with begin one at a time, when the returned value is disposed of or a quarter of an hour
+   * is over: otherwise they would die together again, and nobody would know of which. `null` if it is another one's turn.
    */
   suspect(): Disposable | null;
 };

@@ -8,11 +8,8 @@ import { DatabaseUnavailable, faultOf } from '../store/database-faults.ts';
 import { type Database, madeByNewer, type Sql, startFault } from '../store/database.ts';
 import { earlierTime } from '../store/earlier-time.ts';
 import { releaseAllLeases } from '../transfers/lease.ts';
-import { movedBy } from '../transfers/operations.ts';
-import { costOf } from './pace.ts';
+import { openTurns, TAKE_BACKS, TRANSFERS, TURN_MS } from './turns.ts';
 
-const TRANSFERS = 'transfers';
-const TAKE_BACKS = 'take-backs';
 /** `failures`: consecutive failures outside of a step (within steps, faults are waited for); `fault`: the last one. */
 type TransferJob = { readonly transferId: string; readonly failures?: number; readonly fault?: string };
 
@@ -21,21 +18,6 @@ const HEARTBEAT_SECONDS = 10;
 const SUPERVISE_SECONDS = 5;
 /** pg-boss lets no job run longer. */
 const JOB_SECONDS = 24 * 3600 - 60;
-/**
- * What takes longer is stopped, and goes on behind what waits: slow mail servers would have all places for good, since
- * pg-boss lets a job that it has ended go before all newer ones. Take-backs have a single place.
- */
-export const TURN_MS = { [TRANSFERS]: 23 * 3_600_000, [TAKE_BACKS]: 6 * 3_600_000 };
-/** While others wait, a take-back goes on behind them after this: one subscriber may have ordered many at a slow server. */
-export const TAKE_BACK_WHILE_OTHERS_WAIT_MS = 30 * 60_000;
-/**
- * How often a transfer's progress is looked at, and how many looks in a row may find less than `MOVED_AT_LEAST` of it
- * before it counts as slow: an hour.
- */
-export const LOOKED_AT_EVERY_MS = 5 * 60_000;
-export const SLOW_AFTER_LOOKS = 12;
-/** By {@link costOf}: it may be some thousand small messages. */
-export const MOVED_AT_LEAST = 64_000_000;
 const RETRY_SECONDS = 1;
 /**
  * The first pause, doubling each time, before a job that failed outside of a step is tried again, for as long as it takes
@@ -63,8 +45,6 @@ const HELD_PRIORITY = 1;
 /** As much later is as good; so far this machine's clock and the database's may be apart. */
 const SOON_MS = 60_000;
 
-const WAITING =
-  "select 1 from pgboss.job where name = $1 and state in ('created', 'retry') and start_after <= now() limit 1";
 const WORKED_ON = `select id from pgboss.job where name = '${TRANSFERS}' and state = 'active'`;
 /** A set difference, whose speed does not depend on PostgreSQL's statistics: with stale ones, 10,000 rows took 19 s. */
 const WITHOUT_JOB = `select id from transfers join
@@ -256,55 +236,14 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     const afterSeconds = Math.min(longest, FIRST_AGAIN_SECONDS * 2 ** failures);
     await sendTo(queue, transferId, { afterSeconds, failures: failures + 1, fault });
   };
-  const doOthersWait = async (queue: string) => (await database.query(WAITING, [queue])).length > 0;
-  const lookEvery = (milliseconds: number, look: () => Promise<void>): Disposable => {
-    const timer = setInterval(() => {
-      look().catch((error: unknown) => log.warn({ err: error }, 'whether others wait could not be looked at'));
-    }, milliseconds).unref();
-    return { [Symbol.dispose]: () => clearInterval(timer) };
-  };
-  /**
-   * Ends the turns of slow transfers that have more than half of the places (of a single one, that one) while others wait:
-   * a few slow mail servers would keep everybody from a worker for a whole turn.
-   */
-  const watchSlow = (atOnce: number) => {
-    const slow = new Set<AbortController>();
-    return (transferId: string, turn: AbortController): Disposable => {
-      let [from, looks, isOver] = [0, 0, false];
-      const looking = lookEvery(LOOKED_AT_EVERY_MS, async () => {
-        const moved = costOf(await movedBy(database, transferId));
-        if (isOver) return;
-        looks += 1;
-        if (moved - from >= MOVED_AT_LEAST) {
-          [from, looks] = [moved, 0];
-          slow.delete(turn);
-        } else if (looks >= SLOW_AFTER_LOOKS) slow.add(turn);
-        const isOneTooMany = slow.has(turn) && slow.size > Math.floor(atOnce / 2);
-        if (!isOneTooMany || !(await doOthersWait(TRANSFERS)) || isOver) return;
-        slow.delete(turn);
-        log.info({ transferId }, 'a slow transfer goes on behind those that wait');
-        turn.abort();
-      });
-      return {
-        [Symbol.dispose]: () => {
-          isOver = true;
-          looking[Symbol.dispose]();
-          slow.delete(turn);
-        },
-      };
-    };
-  };
-  const watchTakeBack = (_transferId: string, turn: AbortController): Disposable =>
-    lookEvery(TAKE_BACK_WHILE_OTHERS_WAIT_MS, async () => {
-      if (await doOthersWait(TAKE_BACKS)) turn.abort();
-    });
+  const turns = openTurns({ database, log });
   const workOn = async (
     queue: keyof typeof TURN_MS,
     atOnce: number,
     run: (transferId: string, signal: AbortSignal) => Promise<void>,
   ): Promise<AsyncDisposable> => {
     const options = { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_TRANSFERS_SECONDS };
-    const watched = queue === TRANSFERS ? watchSlow(atOnce) : watchTakeBack;
+    const watched = queue === TRANSFERS ? turns.watchSlow(atOnce) : turns.watchTakeBack;
     const take = async (): Promise<string> => {
       const taker = await boss.work<TransferJob>(queue, options, async (jobs) => {
         for (const { data, signal } of jobs) {

@@ -3,6 +3,7 @@ import type { Contact } from '../../../contract/contact.ts';
 import {
   changedAllTheTime,
   ContactStoreError,
+  blamesOne,
   isOfOne,
   type ContactGroup,
   type ContactWriter,
@@ -98,7 +99,7 @@ async function put(dav: Dav, book: URL, contact: Contact, signal: AbortSignal): 
   let failure: ContactStoreError | undefined;
   for (const { card, notes } of attempts) {
     const status = await dav.create(url, card, signal).catch((error: unknown) => {
-      if (!(error instanceof ContactStoreError) || !isOfOne(error) || error.pause !== undefined) throw error;
+      if (!blamesOne(error)) throw error;
       const { status: failed = 0 } = error;
       // Some servers fail at what they can't read; a lock is on any card.
       if (failed < 500) throw error;

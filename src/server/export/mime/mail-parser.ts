@@ -1,6 +1,19 @@
 import { fieldOf, headerFields, readable, structured, type HeaderField, type Structured } from './header-fields.ts';
 import { asIs, base64, quotedPrintable, type Sink } from './transfer-decoders.ts';
 import { withoutFiles } from './uuencoded.ts';
+import {
+  CR,
+  LF,
+  SPACE,
+  TAB,
+  beginsHeader,
+  withLf,
+  withoutEnd,
+  startsDashes,
+  nextDashes,
+  lineEndBefore,
+  delimiterStart,
+} from './lines.ts';
 
 /**
  * A part as its own header describes it. `within` are the multiparts around it, from the message's own inwards. `isRaw`: it is
@@ -69,8 +82,6 @@ const BOUNDARY_LENGTH = 200;
 const PREAMBLE_LENGTH = 500;
 /** How much of a multipart whose first part never comes is read as text. */
 const PARTLESS_LENGTH = 256 * 1024;
-
-const [LF, CR, DASH, SPACE, TAB] = [0x0a, 0x0d, 0x2d, 0x20, 0x09];
 
 type Frame =
   | { readonly kind: 'message'; readonly handler: MailHandler }
@@ -367,57 +378,4 @@ export class MailParser {
     const message = this.#frames.findLastIndex(({ kind }) => kind === 'message');
     return this.#frames.slice(message + 1).map((frame) => (frame.kind === 'multipart' ? frame.type : ''));
   }
-}
-
-const FROM = Buffer.from('From ');
-const DASHES = Buffer.from('\n--');
-
-/** A line that a header can begin with: a field, or an mbox's own line. */
-function beginsHeader(line: Buffer): boolean {
-  const colon = line.indexOf(0x3a);
-  const isField = colon > 0 && line.subarray(0, colon).every((octet) => octet > SPACE && octet < 0x7f);
-  return (
-    isField || /^[\x21-\x7e]+[ \t]+:/.test(line.subarray(0, 100).toString('latin1')) || line.subarray(0, 5).equals(FROM)
-  );
-}
-
-function withLf(bytes: Buffer): Buffer {
-  return Buffer.from(bytes.map((octet) => (octet === CR ? LF : octet)));
-}
-
-function withoutEnd(line: Buffer): Buffer {
-  let end = line.length;
-  if (line[end - 1] === LF) end -= 1;
-  // Some programs write it twice.
-  while (line[end - 1] === CR) end -= 1;
-  return line.subarray(0, end);
-}
-
-function startsDashes(bytes: Buffer, at: number): boolean {
-  return bytes[at] === DASH && bytes[at + 1] === DASH;
-}
-
-/** Where the next line after `from` that starts with two dashes begins. */
-function nextDashes(bytes: Buffer, from: number): number | undefined {
-  const found = bytes.indexOf(DASHES, from);
-  return found < 0 ? undefined : found + 1;
-}
-
-function lineEndBefore(bytes: Buffer, line: number, from: number): number {
-  let end = line;
-  if (end > from && bytes[end - 1] === LF) end -= 1;
-  if (end > from && bytes[end - 1] === CR) end -= 1;
-  return end;
-}
-
-/** Where a delimiter whose dashes have not arrived yet may begin, with the line end before it. */
-function delimiterStart(bytes: Buffer, from: number, atLineStart: boolean): number {
-  let start = bytes.length;
-  if (start > from && bytes[start - 1] === DASH) {
-    if (start - 1 === from && atLineStart) return from;
-    if (bytes[start - 2] !== LF) return start;
-    start -= 1;
-  }
-  if (start > from && bytes[start - 1] === CR) return start - 1;
-  return lineEndBefore(bytes, start, from);
 }

@@ -66,7 +66,8 @@ export type Stager = {
 export async function openStager(gathering: Gathering): Promise<Stager> {
   const { ledger, limits, signal } = gathering;
   const totals = await ledger.totals();
-  const state = { ...totals, expected: totals.messages, givenUp: 0 };
+  const { messages, octets } = totals;
+  const state = { messages, octets, expected: messages, givenUp: 0 };
   const open = new WeakMap<MailReader, MailboxListing>();
   const begin = openPartFilling(gathering, { octets: totals.openOctets, messages: totals.openMessages });
   const looked = () => {
