@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Contact } from '../../src/contract/contact.ts';
 import { readSettings } from '../../src/contract/settings.ts';
-import type { ContactWriter, Reading } from '../../src/server/contacts/contact-store.ts';
+import { ContactStoreError, type ContactWriter, type Reading } from '../../src/server/contacts/contact-store.ts';
 import { derivedUid } from '../../src/server/contacts/matching.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { Web } from '../../src/server/contacts/web.ts';
@@ -364,6 +364,38 @@ describe('an odd address book', () => {
     put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane'));
     expect(await copy()).toMatchObject({ total: 1, written: 1, skipped: [] });
   });
+
+  test.each([
+    [4, false],
+    [5, true],
+  ])(
+    'of which %i were changed, and all fail there, ends the copy as the fault that it is: %s',
+    async (changed, ends) => {
+      const uids = Array.from({ length: changed }, (_, at) => `jane-${at}`);
+      const held: Contact[] = [];
+      const writer: ContactWriter = {
+        batchSize: 9,
+        notesOn: () => [],
+        async *existing() {
+          for (const contact of held) yield { id: contact.uid, uid: contact.uid, contact };
+        },
+        write: async (contacts) => {
+          held.push(...contacts);
+          return contacts.map(() => ({ outcome: 'written', notes: [], stays: [] }));
+        },
+        fill: () => Promise.reject(new ContactStoreError('unavailable', '500', { status: 500 })),
+        group: async () => [],
+      };
+      const fates = new MemoryFates();
+      const copy = () => copyInto({ reader: open(), writer, signal: SIGNAL }, fates);
+      for (const uid of uids) put(`/b/${uid}.vcf`, card('3.0', `UID:${uid}`, `FN:${uid}`));
+      await copy();
+      for (const uid of uids) put(`/b/${uid}.vcf`, card('3.0', `UID:${uid}`, `FN:${uid}`, 'TEL:1234567'));
+      const second = copy();
+      if (ends) await expect(second).rejects.toMatchObject({ status: 500 });
+      else await expect(second).resolves.toMatchObject({ total: changed, lost: 0 });
+    },
+  );
 
   test('has UIDs that a database can hold', async () => {
     put('/b/1.vcf', card('2.1', 'UID;ENCODING=QUOTED-PRINTABLE:a=00b', 'FN:Jane'));
