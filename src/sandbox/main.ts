@@ -4,17 +4,14 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { type OauthProvider } from '../contract/provider.ts';
 import { domainOf, isEmail } from '../contract/email-address.ts';
-import { DESTINATIONS, OTHER_HOST, SANDBOX_PASSWORD } from './destinations.ts';
+import { OTHER_HOST, SANDBOX_PASSWORD } from './destinations.ts';
 import { CLIENT_ID, environmentOf } from './environment.ts';
+import { startContacts } from './start-contacts.ts';
 import { startMailServers } from './start-mail-servers.ts';
-import { type AddressBookOptions, startAddressBook } from './address-book.ts';
-import { bearerOf } from './bearer.ts';
+import { startAddressBook } from './address-book.ts';
 import { openDocuments } from './contacts/documents.ts';
-import { seedCards } from './contacts/seed-cards.ts';
-import { makePeopleApi } from './google-people.ts';
-import { makeGraphApi } from './microsoft-graph.ts';
 import { startDnsServer } from './dns-server.ts';
-import { listen, LOOPBACK } from './listen.ts';
+import { listen } from './listen.ts';
 import { startMailServer } from './mail-server.ts';
 import { openOutbox } from './outbox.ts';
 import { openProvisioning } from './provisioning.ts';
@@ -99,53 +96,28 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   );
   ports['dns'] = dns.port;
 
-  const contactsOf = (key: OauthProvider) => async (token: string) => {
-    const owner = await signIn.bearerOf(key, token);
-    return owner?.scopes.includes(DESTINATIONS[key].contacts.scope) === false ? null : owner?.email;
-  };
   const documents = (name: string, seed?: Parameters<typeof openDocuments>[1]) =>
     opened.use(openDocuments(join(folder, 'contacts', `${name}.journal`), seed));
-  const startBook = async (name: string, rest: Omit<AddressBookOptions, 'port'>) => {
-    const book = opened.use(await startAddressBook({ ...rest, port: preferred(`contacts ${name}`) }));
-    ports[`contacts ${name}`] = book.port;
-    return `http://${LOOPBACK}:${book.port}`;
-  };
-  const legacyContacts = await startBook('legacy', {
-    challenge: 'Basic realm="Contacts", charset="UTF-8"',
-    authenticate: async (header) => basicOwner(header, legacyPassword),
-    documents: documents('legacy', (owner) => {
-      const subscriber = subscribers.find(({ email }) => email === owner);
-      return subscriber === undefined ? [] : seedCards(owner, subscriber.contacts);
-    }),
+  const contacts = await startContacts({
+    start: async (name, rest) => {
+      const book = await startAddressBook({ ...rest, port: preferred(`contacts ${name}`) });
+      ports[`contacts ${name}`] = book.port;
+      return opened.use(book);
+    },
+    documents,
+    subscribers,
+    legacyPassword,
+    ownerOf: signIn.bearerOf,
+    webUrl,
   });
   const scripts = opened.use(
     await startScriptServer({ port: preferred('scripts'), documents: documents('scripts'), accepts: legacyPassword }),
   );
   ports['scripts'] = scripts.port;
-  const bearerBook = (key: OauthProvider) =>
-    startBook(key, {
-      challenge: 'Bearer',
-      authenticate: async (header) => (await contactsOf(key)(bearerOf(header) ?? '')) ?? undefined,
-      documents: documents(key),
-    });
-  const destinationContacts: Readonly<Record<OauthProvider, string>> = {
-    google: `${webUrl}/people`,
-    yahoo: await bearerBook('yahoo'),
-    office365: `${webUrl}/graph/v1.0`,
-    aol: await bearerBook('aol'),
-  };
 
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.route('/', signIn.app);
-  app.route('/people/v1', makePeopleApi({ documents: documents('google'), ownerOf: contactsOf('google') }));
-  app.route(
-    '/graph/v1.0',
-    makeGraphApi({
-      url: destinationContacts.office365,
-      documents: documents('office365'),
-      ownerOf: contactsOf('office365'),
-    }),
-  );
+  app.route('/', contacts.apis);
   app.route('/provisioning', provisioning.app);
   app.route(
     '/',
@@ -170,8 +142,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     legacyDomain: legacyDomains[0],
     mail,
     ports: { smtp: outbox.smtpPort, dns: dns.port, scripts: scripts.port },
-    legacyContacts,
-    destinationContacts,
+    legacyContacts: contacts.legacy,
+    destinationContacts: contacts.destinations,
     issuer: signIn.issuer,
   });
   const lifetime = opened.move();
@@ -196,14 +168,6 @@ function accepts(
 ): boolean {
   if (provider !== 'yahoo') return password === SANDBOX_PASSWORD;
   return provisioned(email, password) || (domainOf(email) === 'yahoo.example' && password === SANDBOX_PASSWORD);
-}
-
-/** The user in an `Authorization: Basic` header (RFC 7617), if the password is right. */
-function basicOwner(header: string | undefined, isRight: (email: string, password: string) => boolean) {
-  const [, encoded = ''] = /^Basic (\S+)$/i.exec(header ?? '') ?? [];
-  const [, email = '', password = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
-  const owner = email.toLowerCase();
-  return isRight(owner, password) ? owner : undefined;
 }
 
 function hint(provider: OauthProvider): string {
