@@ -24,13 +24,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.on(name, () => {
     // The second signal ends at once.
     if (stopping.signal.aborted) process.exit(130);
-    stopping.abort(name);
-    setTimeout(() => {
-      process.stderr.write(
-        `The stop has taken ${STOP_WITHIN_MS / 1000} s and is broken off: is the database there? What was under way is settled by the next start.\n`,
-      );
-      process.exit(1);
-    }, STOP_WITHIN_MS).unref();
+    beginStop();
   });
 
 try {
@@ -57,7 +51,16 @@ async function start(): Promise<void> {
     ? { ...(await openSandbox(lifetime, settings)), ...withSecretFiles(process.env) }
     : process.env;
   const portalFolder = settings.role === 'worker' ? null : await buildPortal(environment);
-  const server = runServer({ settings: settingsFrom(environment), folder, portalFolder });
+  const server = runServer({
+    settings: settingsFrom(environment),
+    folder,
+    portalFolder,
+    onBroken: ({ message }) => {
+      process.stderr.write(`${message} The process ends: only the next start can open it again.\n`);
+      process.exitCode = 1;
+      beginStop();
+    },
+  });
   lifetime.use(
     await server.catch((error: unknown) => {
       throw faultIn(folder.path, error);
@@ -68,6 +71,16 @@ async function start(): Promise<void> {
     await new Promise((resolve) => {
       stopping.signal.addEventListener('abort', resolve, { once: true });
     });
+}
+
+function beginStop(): void {
+  stopping.abort();
+  setTimeout(() => {
+    process.stderr.write(
+      `The stop has taken ${STOP_WITHIN_MS / 1000} s and is broken off: is the database there? What was under way is settled by the next start.\n`,
+    );
+    process.exit(1);
+  }, STOP_WITHIN_MS).unref();
 }
 
 /** The embedded outside world. Only this file knows of it: to the server it is one more set of addresses. */

@@ -37,6 +37,8 @@ export type ServerOptions = {
   readonly folder: DataFolder;
   /** The built portal; `null` for a worker. */
   readonly portalFolder: string | null;
+  /** Told once nothing more can be done, and the process should end. */
+  readonly onBroken: (fault: Error) => void;
 };
 
 /** What the start warns of: what is not configured, and what may be exposed. @param now milliseconds since the epoch */
@@ -115,7 +117,7 @@ function stillOfTheExample({ accessEnd, publicUrl, ...settings }: Settings, now:
  * @throws {AddressInUseError}
  * @throws {SettingsError}
  */
-export async function runServer({ settings, folder, portalFolder }: ServerOptions): Promise<AsyncDisposable> {
+export async function runServer({ settings, folder, portalFolder, onBroken }: ServerOptions): Promise<AsyncDisposable> {
   await using opened = new AsyncDisposableStack();
   const log = openLog(settings.logLevel);
   const health = opened.use(await startHealth(settings));
@@ -123,7 +125,7 @@ export async function runServer({ settings, folder, portalFolder }: ServerOption
   const exports = openExportStore(settings);
   // The web side only hands out and deletes.
   if (settings.role !== 'web') await checkExports(exports, log);
-  const database = opened.use(await openDatabase(databaseAddress(settings, folder), log));
+  const database = opened.use(await openDatabase(databaseAddress(settings, folder), log, onBroken));
   opened.use(await watchClock({ database, clock: MACHINE_CLOCK, log }));
   const { vault, safe } = await openSealing({ settings, database, folder, log });
   await safe.destroyAllBut([

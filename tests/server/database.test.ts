@@ -1,8 +1,9 @@
 import { mkdtemp, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { DatabaseUnavailable } from '../../src/server/store/database-faults.ts';
+import { DatabaseUnavailable, EmbeddedUnavailable } from '../../src/server/store/database-faults.ts';
 import { type Database, type DatabaseAddress, openDatabase } from '../../src/server/store/database.ts';
 import { SettingsError } from '../../src/contract/settings.ts';
 import { openLog } from '../../src/server/log.ts';
@@ -18,6 +19,7 @@ import {
 } from '../support/fresh-database.ts';
 import { needs } from '../support/needs.ts';
 import { command } from '../support/postgres.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 const ADD = 'insert into numbers (number) values ($1) returning number';
@@ -457,6 +459,59 @@ describe('the files of an embedded database', () => {
     await truncate(join(folder, 'global/pg_control'), 100);
     await expect(openDatabase({ folder })).rejects.toThrow(
       /^DATA_DIR holds a database that can't be opened\. Its disk must have room, all files in \S+ must be this user's/,
+    );
+  });
+});
+
+describe('an embedded database whose disk is full', needs('the right to mount a disk'), () => {
+  const FILL = 'insert into numbers select generate_series(1, 100000)';
+
+  test('is unavailable, as a PostgreSQL is, until there is room', async () => {
+    await using disk = await mountSmallDisk(100);
+    await layFreshDatabase(disk.root);
+    await using database = await openDatabase({ folder: join(disk.root, 'database') });
+    await database.query('create table numbers (number integer)');
+    await disk.fillBut(500_000);
+    await expect(database.query(FILL)).rejects.toThrow(EmbeddedUnavailable);
+    await expect(database.transaction((sql) => sql.query(FILL))).rejects.toThrow(EmbeddedUnavailable);
+    await expect(database.commit([{ text: FILL }])).rejects.toThrow(EmbeddedUnavailable);
+    await disk.resize(200);
+    await database.query(FILL);
+  });
+
+  test('has no room for its log: it answers nothing more, and says so, rather than compute without end', async () => {
+    await using disk = await mountSmallDisk(100);
+    await layFreshDatabase(disk.root);
+    const broken: string[] = [];
+    const database = await openDatabase({ folder: join(disk.root, 'database') }, undefined, ({ message }) =>
+      broken.push(message),
+    );
+    await database.query('create table numbers (number integer)');
+    await database.query('insert into numbers select generate_series(1, 2000)');
+    await disk.fillBut(3_000_000);
+    const write = async () => {
+      for (let i = 0; i < 200; i += 1) await database.query('update numbers set number = number');
+    };
+    await expect(write()).rejects.toThrow(/No space left|the disk of the database is full/);
+    expect(broken).toEqual([
+      "The database in DATA_DIR can't be used: the disk of the database is full. Make room there.",
+    ]);
+    await expect(database.query('select 1')).rejects.toThrow(EmbeddedUnavailable);
+    await expect(database.transaction((sql) => sql.query('select 1'))).rejects.toThrow(EmbeddedUnavailable);
+    await database[Symbol.asyncDispose]();
+    await disk.resize(200);
+    await using again = await openDatabase({ folder: join(disk.root, 'database') });
+    expect(await again.query('select count(*)::integer as count from numbers')).toEqual([{ count: 2000 }]);
+    expect(broken).toHaveLength(1);
+  });
+
+  test('between its start and its migrations is told in a sentence', async () => {
+    await using disk = await mountSmallDisk(100);
+    const folder = join(disk.root, 'database');
+    await (await PGlite.create(folder)).close();
+    await disk.fillBut(100_000);
+    await expect(openDatabase({ folder })).rejects.toThrow(
+      /^The database in DATA_DIR can't be used: the disk of the database is full\. Make room there\.$/,
     );
   });
 });

@@ -70,7 +70,7 @@ test(
       LOG_LEVEL: 'silent',
     });
     await using folder = await holdDataFolder(settings.dataDir);
-    const server = await runServer({ settings, folder, portalFolder: null });
+    const server = await runServer({ settings, folder, portalFolder: null, onBroken: () => {} });
     const ask = async (name: string) => (await fetch(`http://127.0.0.1:${healthPort}/${name}`)).status;
     expect(await ask('readyz')).toBe(200);
     const caller = connect(port, '127.0.0.1');

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installed } from './installed.ts';
@@ -20,16 +20,23 @@ export type SmallDisk = AsyncDisposable & {
   readonly root: string;
   /** Uses up space on it with another file. */
   fill(name: string, octets: number): Promise<void>;
+  /** Uses up all of it but so many octets. */
+  fillBut(octets: number): Promise<void>;
   resize(megabytes: number): Promise<void>;
 };
 
 export async function mountSmallDisk(megabytes: number): Promise<SmallDisk> {
   const root = await mkdtemp(join(tmpdir(), 'small-disk-'));
   await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', root]);
+  const fill = async (name: string, octets: number) => {
+    await run('fallocate', ['-l', String(octets), join(root, name)]);
+  };
   return {
     root,
-    fill: async (name, octets) => {
-      await run('fallocate', ['-l', String(octets), join(root, name)]);
+    fill,
+    fillBut: async (octets) => {
+      const { bavail, bsize } = await statfs(root);
+      await fill('filled', bavail * bsize - octets);
     },
     resize: async (size) => {
       await run('mount', ['-o', `remount,size=${size}m`, root]);

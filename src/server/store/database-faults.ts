@@ -1,3 +1,4 @@
+import { messages } from '@electric-sql/pglite';
 import pg from 'pg';
 import { Mendable } from '../log.ts';
 
@@ -56,7 +57,7 @@ const OTHERWISE = ['', 'the database did not let us in', 'Start it, or mend the 
 /** Connection exceptions, shutdown, crash and start-up, system errors, and a closed or silent connection. */
 const AWAY = /^(?:08|57P|E[A-Z]|no code)/;
 
-/** The PostgreSQL of `DATABASE_URL` can't be used, at the start or later. The message is for the operator. */
+/** The database, by default the PostgreSQL of `DATABASE_URL`, can't be used, at the start or later. The message is for the operator. */
 export class DatabaseUnavailable extends Mendable {
   override name = 'DatabaseUnavailable';
   /** The database's error code (PostgreSQL, appendix A) or the system's, for the log. */
@@ -74,6 +75,14 @@ export class DatabaseUnavailable extends Mendable {
     this.code = code;
     this.wasAway = AWAY.test(code);
     this.remedy = `${fault}. ${remedy}.`;
+  }
+}
+
+/** The same of the embedded one. */
+export class EmbeddedUnavailable extends DatabaseUnavailable {
+  constructor(cause: unknown) {
+    super(cause);
+    this.message = `The database in DATA_DIR can't be used: ${this.remedy}`;
   }
 }
 
@@ -98,4 +107,15 @@ const NOT_THERE = /^(?:08|25006|40|53|55P03|57|58)/;
 export function faultOf(error: unknown): unknown {
   const isStatements = error instanceof pg.DatabaseError && !NOT_THERE.test(error.code ?? '');
   return isStatements || !(error instanceof Error) ? error : new DatabaseUnavailable(error);
+}
+
+/** The same for the embedded one. What else is thrown within its transactions stays as it is. */
+export function embeddedFaultOf(error: unknown): unknown {
+  const isIts = error instanceof messages.DatabaseError && NOT_THERE.test(error.code ?? '');
+  return isIts || isPanic(error) ? new EmbeddedUnavailable(error) : error;
+}
+
+/** Whether the embedded database is of no more use to this process. */
+export function isPanic(error: unknown): error is Error {
+  return error instanceof messages.DatabaseError && (error.severity === 'PANIC' || error.severity === 'FATAL');
 }

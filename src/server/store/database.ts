@@ -1,11 +1,11 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { fromPglite, PgBoss, type ConstructorOptions } from 'pg-boss';
 import { SettingsError } from '../../contract/settings.ts';
 import type { Log } from '../log.ts';
-import { DatabaseUnavailable, EmbeddedUnusable, faultOf, POOL_SIZE } from './database-faults.ts';
+import { DatabaseUnavailable, embeddedFaultOf, faultOf, POOL_SIZE } from './database-faults.ts';
+import { openEmbedded } from './embedded.ts';
 
 /** Runs one statement with `$1`-style parameters and returns its rows. */
 export type Sql = {
@@ -72,12 +72,17 @@ export type DatabaseAddress = { readonly url: string } | { readonly folder: stri
 
 /**
  * Opens the database and applies all migrations, however long that takes.
+ * @param onBroken is told why an embedded one answers nothing more, until another process opens it
  * @throws {DatabaseUnavailable}
  * @throws {EmbeddedUnusable}
  * @throws {SettingsError}
  */
-export async function openDatabase(address: DatabaseAddress, log?: Pick<Log, 'info'>): Promise<Database> {
-  const opened = 'url' in address ? openPostgres(address.url) : await openPglite(address.folder);
+export async function openDatabase(
+  address: DatabaseAddress,
+  log?: Pick<Log, 'info'>,
+  onBroken: (fault: Error) => void = ignore,
+): Promise<Database> {
+  const opened = 'url' in address ? openPostgres(address.url) : await openPglite(address.folder, onBroken);
   const { database } = opened;
   try {
     if (database.kind === 'postgres') await requireFitting(database);
@@ -99,7 +104,7 @@ export function madeByNewer({ kind }: Pick<Database, 'kind'>, sign: string): Set
 
 /** At the start, everything that PostgreSQL refuses is for the operator to fix, such as a missing privilege. */
 export function startFault(error: unknown): unknown {
-  return error instanceof pg.DatabaseError ? new DatabaseUnavailable(error) : error;
+  return error instanceof pg.DatabaseError ? new DatabaseUnavailable(error) : embeddedFaultOf(error);
 }
 
 /**
@@ -237,34 +242,27 @@ export async function overwriteDeleted(database: Database): Promise<void> {
 
 function ignore(): void {}
 
-async function createPglite(folder: string): Promise<PGlite> {
-  // PGlite's files get the umask's permissions; like PostgreSQL's, they must not be readable by anyone else.
-  if (!folder.startsWith('memory:')) await mkdir(folder, { recursive: true, mode: 0o700 });
-  try {
-    return await PGlite.create(folder);
-  } catch (cause) {
-    throw new EmbeddedUnusable(folder, cause);
-  }
-}
-
-async function openPglite(folder: string): Promise<Opened> {
-  const lite = await createPglite(folder);
+async function openPglite(folder: string, onBroken: (fault: Error) => void): Promise<Opened> {
+  const lite = await openEmbedded(folder, onBroken);
   const transaction: Database['transaction'] = async (work) => {
     const { promise: committed, resolve } = Promise.withResolvers<void>();
-    const result = await lite.transaction((transacting) =>
-      work({
-        query: async <Row>(text: string, parameters?: readonly unknown[]) =>
-          (await transacting.query<Row>(text, parameters === undefined ? undefined : [...parameters])).rows,
-        committed,
-      }),
-    );
+    const result = await lite
+      .transaction((transacting) =>
+        work({
+          query: async <Row>(text: string, parameters?: readonly unknown[]) =>
+            (await transacting.query<Row>(text, parameters === undefined ? undefined : [...parameters])).rows,
+          committed,
+        }),
+      )
+      .catch(throwEmbeddedFault);
     resolve();
     return result;
   };
   const database: Database = {
     kind: 'pglite',
     query: async <Row>(text: string, parameters?: readonly unknown[]) =>
-      (await lite.query<Row>(text, parameters === undefined ? undefined : [...parameters])).rows,
+      (await lite.query<Row>(text, parameters === undefined ? undefined : [...parameters]).catch(throwEmbeddedFault))
+        .rows,
     transaction,
     commit: (statements) =>
       transaction(async (sql) => {
@@ -276,6 +274,10 @@ async function openPglite(folder: string): Promise<Opened> {
     [Symbol.asyncDispose]: () => lite.close(),
   };
   return { database, unhurried: transaction };
+}
+
+function throwEmbeddedFault(error: unknown): never {
+  throw embeddedFaultOf(error);
 }
 
 /**
