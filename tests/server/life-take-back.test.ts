@@ -550,6 +550,30 @@ describe('taking back', { timeout: 60_000 }, () => {
     expect(await everything(world)).toEqual(['INBOX']);
   });
 
+  test('comes before an order between the same mailboxes that was given after it, which then brings everything', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 3) } });
+    const first = await world.order();
+    {
+      await using _worker = await world.work();
+      await whenEnded(world, first);
+    }
+    expect((await call(world, 'take-back', first, { password: PASSWORD })).status).toBe(200);
+    const second = await world.order();
+    expect(second.id).not.toBe(first.id);
+    // Other take-backs of this worker are in line before it.
+    const held = "update pgboss.job set start_after = $1 where name = 'take-backs' and state = 'created'";
+    await world.web.database.query(held, [new Date(Date.now() + 3_600_000)]);
+    await using _worker = await world.work();
+    const looked = "select count(*)::integer as count from pgboss.job where name = 'transfers' and state = 'completed'";
+    await expect.poll(async () => (await world.web.database.query(looked))[0]?.['count']).toBeGreaterThan(1);
+    await world.web.database.query(held, [new Date()]);
+    const mail = await whenEnded(world, second);
+    expect(await everything(world)).toHaveLength(1 + 3);
+    expect(mail).toMatchObject({ status: 'completed', copied: 3 });
+    expect(mail.present).toBeUndefined();
+    expect((await statusOf(world, first)).emailmigration).toMatchObject({ taken_back: 3 });
+  });
+
   test('is ordered by who may manage the transfer, after its end, with what signs in', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 2) } });
     const ordered = await world.order();

@@ -19,8 +19,8 @@ export type Lease = { readonly transferId: string; readonly epoch: number };
 export type HeldLease = Lease & { readonly mayWrite: () => boolean };
 
 /**
- * A transfer to work on, with how often its owner has put it right, or for how many seconds at least another worker
- * holds it; `null` if it has ended. `unreleased`: a lease has expired by the database's clock without having been released.
+ * A transfer to work on, with how often its owner has put it right, or for how many seconds at least another worker, or
+ * a take-back, holds it; `null` if it has ended. `unreleased`: a lease has expired by the database's clock without having been released.
  */
 export type Taking =
   | { readonly transfer: Transfer; readonly lease: Lease; readonly stopAsked: boolean; readonly resumed: number }
@@ -44,6 +44,15 @@ const LEASED_UNTIL = `(select max(other.leased_until) from transfers other where
  */
 const IS_FREE = `(t.leased_until is null or t.leased_until < clock_timestamp())
   and coalesce(${LEASED_UNTIL} < clock_timestamp(), true)`;
+
+/**
+ * SQL for whether what another transfer between the same mailboxes has copied is to be taken back: otherwise `t` would
+ * count it as there already, and end as complete before it is removed.
+ */
+const AWAITS_TAKE_BACK = `exists (select 1 from transfers other join take_backs on transfer_id = other.id
+  where take_backs.finished is null and ${BETWEEN_THE_SAME})`;
+/** How soon to look again whether it has been taken back. */
+const TAKE_BACK_SECONDS = 5;
 
 /**
  * Shortens leases that last more than `seconds`, which no lease is granted for. They were granted while the database's
@@ -94,7 +103,7 @@ async function takeAlone(
 }
 
 /**
- * Takes a transfer, unless another worker may still be writing.
+ * Takes a transfer, unless another worker may still be writing, or a take-back was ordered before it.
  * @param seconds until others may take it over from us
  * @param unreleased the answer to an earlier call: the lease is taken over if nobody has renewed it since. When the
  * database's clock jumps ahead, all leases expire, but workers that are alive renew theirs.
@@ -105,7 +114,8 @@ export async function takeTransfer(
   seconds: number,
   unreleased: string | null = null,
 ): Promise<Taking> {
-  const isNobodys = 'finished is null and (t.leased_until is null or t.leased_until::text = $3)';
+  const isNobodys = `finished is null and (t.leased_until is null or t.leased_until::text = $3)
+    and not ${AWAITS_TAKE_BACK}`;
   const row = await takeAlone(database, id, seconds, isNobodys, unreleased);
   if (row !== undefined)
     return {
@@ -116,7 +126,8 @@ export async function takeTransfer(
     };
   await shortenLeases(database, id, seconds);
   const [held] = await database.query<{ seconds: number | null; until: string | null }>(
-    `select extract(epoch from ${LEASED_UNTIL} - clock_timestamp())::float8 as seconds, leased_until::text as until
+    `select greatest(extract(epoch from ${LEASED_UNTIL} - clock_timestamp())::float8,
+         case when ${AWAITS_TAKE_BACK} then ${TAKE_BACK_SECONDS} end) as seconds, leased_until::text as until
      from transfers t where id = $1 and finished is null`,
     [id],
   );

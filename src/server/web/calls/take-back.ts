@@ -35,16 +35,13 @@ export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body
     );
   // The button was pressed twice.
   if (isRunning) return { ok: true as const };
-  if (await wouldBeCopiedAgain(database, id))
-    throw new Refusal(
-      409,
-      'MIGRATION_IN_PROGRESS',
-      'Another transfer between these mailboxes is not finished. It would copy again what is taken back. Please stop it first, or wait for its end.',
-    );
+  await requireNoOther(id, services);
   const secret = await provenSecret(transfer, 'destination', body, services, visit);
   if (secret === null) throw notGiven('destination');
   // These are erased as the daily goes off.
   if (secret.kind === 'token' && (await isOfDaily(database, secret.tokenId))) throw notGiven('destination');
+  // Proving may have taken some seconds.
+  await requireNoOther(id, services);
   // Otherwise tomorrow's run would copy it all again.
   await switchDailyOff(services, id, null);
   await stopDailyRun(services, id, (milliseconds) => wait(milliseconds));
@@ -54,3 +51,13 @@ export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body
   services.securityLog('take-back ordered', { client: visit.client, transferId: id });
   return { ok: true as const };
 });
+
+/** @throws {Refusal} 409 if another order between the same mailboxes is not finished */
+async function requireNoOther(id: string, { database }: Pick<TakingBack, 'database'>): Promise<void> {
+  if (await wouldBeCopiedAgain(database, id))
+    throw new Refusal(
+      409,
+      'MIGRATION_IN_PROGRESS',
+      'Another transfer between these mailboxes is not finished. It would copy again what is taken back. Please stop it first, or wait for its end.',
+    );
+}
