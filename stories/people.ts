@@ -276,6 +276,7 @@ export const FORWARDED: TransferStatus = {
     since: '2025-10-20T11:47:00-07:00',
     finished: '2025-10-20T11:47:00-07:00',
     to: 'pat.rivera@gmail.com',
+    copies: true,
   },
 };
 

@@ -34,6 +34,12 @@ test('forwarding that is over says what is true also where a later transfer forw
   );
 });
 
+test('that a copy of forwarded mail stays is not said where none does', () => {
+  expect(forwardingWords.on('ann@mail.example', FINISHED)).not.toContain('copy');
+  expect(forwardingWords.copies(true, 'San Bruno')).toBe('A copy stays in your San Bruno mailbox.');
+  expect(forwardingWords.copies(false, 'San Bruno')).toBe('No copy stays in your San Bruno mailbox.');
+});
+
 test('a daily that has brought new mail for the last time says so, and promises no time to look again', () => {
   const until = '2025-11-30T23:59:59-08:00';
   const said = (next: string) => daily.on(nextLook({ next, until }), until).join(' ');

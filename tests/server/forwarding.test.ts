@@ -22,7 +22,7 @@ import { openForwarded } from '../../src/server/mail/copy/forwarded.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import type { MailReader } from '../../src/server/mail/imap/streams.ts';
-import { forwardingOf, noteForwardingMoved } from '../../src/server/transfers/forwardings.ts';
+import { forwardingOf, noteForwardingOff, noteForwardingSet } from '../../src/server/transfers/forwardings.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { runForwarding } from '../../src/server/worker/forwarding.runner.ts';
 import type { Run, RunnerServices } from '../../src/server/worker/runner.ts';
@@ -348,7 +348,7 @@ describe('forwarding', { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-l
     });
     {
       await using session = await scriptsOf(dovecot);
-      expect(await setUpForwarding(session, NEW_ADDRESS)).toBe('set');
+      expect(await setUpForwarding(session, NEW_ADDRESS)).toBe(kept === 1 ? 'set' : 'set without copies');
     }
     await dovecot.deliver(SUBSCRIBER, message(`hello${extensions}`));
     expect(subjectsOf(outbox.splice(0))).toEqual([[NEW_ADDRESS, `hello${extensions}`]]);
@@ -528,8 +528,8 @@ test('forwarding that goes to an address once more is on in all transfers to it,
     const operations = ['emailforwarding'] as const;
     await insertTransfer(database, { ...transfer, destinationProvider: 'other', operations, inQa: false }, id);
     await database.query('update transfers set finished = now()');
-    await database.query("update operations set status = 'completed'");
-    await noteForwardingMoved(database, transfer.id);
+    await database.query("update operations set status = 'completed', finished = now() where finished is null");
+    await noteForwardingSet(database, transfer.id, true);
   };
   const areOn = async () =>
     Promise.all(['a', 'b', 'c'].map(async (id) => (await forwardingOf(database, id.repeat(32)))?.isOn));
@@ -538,7 +538,37 @@ test('forwarding that goes to an address once more is on in all transfers to it,
   expect(await areOn()).toEqual([false, true, undefined]);
   await moved('c', NEW_ADDRESS);
   expect(await areOn()).toEqual([true, false, true]);
+  // It was off for a while, and nobody says that it has been on since the first time.
+  const sinceOf = async (id: string) => (await forwardingOf(database, id.repeat(32)))?.since?.getTime();
+  await noteForwardingOff(database, 'c'.repeat(32));
+  expect(await areOn()).toEqual([false, false, false]);
+  await moved('d', NEW_ADDRESS);
+  const last = await sinceOf('d');
+  expect(await Promise.all(['a', 'c'].map(sinceOf))).toEqual([last, last]);
 });
+
+test(
+  'a copy is said to stay only where the server can mark it',
+  { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), timeout: 60_000 },
+  async () => {
+    const copies = async (extensions: object) => {
+      await using stack = new AsyncDisposableStack();
+      const source = stack.use(await startDovecot({ sieve: extensions }));
+      const destination = stack.use(await startDovecot());
+      const environment = {
+        LEGACY_IMAP_URL: source.url,
+        YAHOO_IMAP_URL: destination.url,
+        LEGACY_SIEVE_URL: source.sieveUrl,
+      };
+      const world = stack.use(await openWorld(FRESH, environment, { pause: async () => {} }));
+      const { id } = await world.transfers.start(FORWARDED);
+      expect(await operationsOnceEnded(world, id)).toMatchObject({ emailforwarding: { status: 'completed' } });
+      return (await world.transfers.status(id))?.emailforwarding?.copies;
+    };
+    expect(await copies({})).toBe(true);
+    expect(await copies({ extensions: '-imap4flags' })).toBe(false);
+  },
+);
 
 test('forwarding is offered where there is a server of scripts, and not to the mailbox itself or a file', async () => {
   await using world = await openWebWorld({ environment: { LEGACY_SIEVE_URL: 'sieve://127.0.0.1:9' } });

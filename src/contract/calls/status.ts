@@ -100,7 +100,7 @@ export type ContactsProgress = v.InferOutput<typeof ContactsProgress>;
 
 /**
  * Forwarding of new mail, also where another transfer between the same mailboxes has set it up. `to` and `since` (ISO 8601) are present once it has been set up, `ended` once its owner has
- * switched it off or a later transfer forwards elsewhere; `to` only for those who may see everything.
+ * switched it off or a later transfer forwards elsewhere; `copies` tells, where it is known, whether one of each message stays in the old mailbox; `to` only for those who may see everything.
  */
 export const Forwarding = v.object({
   status: v.string(),
@@ -110,6 +110,7 @@ export const Forwarding = v.object({
   to: v.optional(v.string()),
   since: v.optional(v.string()),
   ended: v.optional(v.string()),
+  copies: v.optional(v.boolean()),
 });
 export type Forwarding = v.InferOutput<typeof Forwarding>;
 

@@ -51,13 +51,16 @@ type ForwardingProps = {
 /** Whether new mail goes on to the new mailbox, where to and since when. */
 export function ForwardingCard({ status, forwarding, legacyName }: ForwardingProps) {
   const send = useSend();
-  const { finished, failure, since, to, ended } = forwarding;
+  const { finished, failure, since, to, ended, copies } = forwarding;
   return (
     <section className="status-card" aria-labelledby="forwarding">
       <h2 id="forwarding">{forwardingWords.title}</h2>
       {finished === undefined && <p>{forwardingWords.waiting}</p>}
       {since !== undefined && (
-        <p>{ended === undefined ? forwardingWords.on(to, since, legacyName) : forwardingWords.ended(to, ended)}</p>
+        <p>{ended === undefined ? forwardingWords.on(to, since) : forwardingWords.ended(to, ended)}</p>
+      )}
+      {since !== undefined && ended === undefined && copies !== undefined && (
+        <p>{forwardingWords.copies(copies, legacyName)}</p>
       )}
       {finished !== undefined && since === undefined && (
         <div role="alert">

@@ -32,8 +32,9 @@ export const contactsRemarks = {
 export const forwardingWords = {
   title: 'Forwarding',
   waiting: 'We will set up forwarding as soon as your mail is copied.',
-  on: (to: string | undefined, since: string, legacyName: string) =>
-    `Since ${formatDay(since)}, new mail goes to ${to ?? 'your new mailbox'}. A copy stays in your ${legacyName} mailbox.`,
+  on: (to: string | undefined, since: string) =>
+    `Since ${formatDay(since)}, new mail goes to ${to ?? 'your new mailbox'}.`,
+  copies: (stay: boolean, legacyName: string) => `${stay ? 'A' : 'No'} copy stays in your ${legacyName} mailbox.`,
   /** It was turned off, or a later transfer forwards to another address. */
   ended: (to: string | undefined, iso: string) =>
     `Forwarding ended on ${formatDay(iso)}. New mail no longer goes to ${to ?? 'your new mailbox'}.`,

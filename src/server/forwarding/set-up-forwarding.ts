@@ -9,12 +9,13 @@ const INCLUDED = /^include :personal (?::optional )?"((?:[^"\\]|\\.)*)";$/m;
 const SENT_TO = /^redirect (?::copy )?"((?:[^"\\]|\\.)*)";$/m;
 
 /**
- * Why forwarding was not set up; every script is as it was then.
+ * `set without copies`: the server can't mark what it sends on, so none of it stays. `refused`: why forwarding was not set
+ * up; every script is as it was then.
  * - `redirects` the server lets no script redirect;
  * - `rules` the subscriber has a script, and the server can't keep it working beside ours (RFC 6609, 3894, 5232);
  * - `name` the subscriber has a script of our script's name, or has changed ours.
  */
-export type ForwardingOutcome = 'set' | { readonly refused: 'redirects' | 'rules' | 'name' };
+export type ForwardingOutcome = 'set' | 'set without copies' | { readonly refused: 'redirects' | 'rules' | 'name' };
 
 /**
  * Forwards what will come to an address, by a script of our own (RFC 5228) that goes on with the one that was active.
@@ -38,7 +39,7 @@ export async function setUpForwarding(session: SieveSession, address: string): P
   await session.activate(FORWARDING_SCRIPT);
   const now = (await session.scripts()).find((script) => script.active)?.name;
   if (now !== FORWARDING_SCRIPT) throw new MailError('refused', 'The server did not make the script active.');
-  return 'set';
+  return marks ? 'set' : 'set without copies';
 }
 
 /**

@@ -10,6 +10,7 @@ type OrderedRow = {
   readonly finished: Date | null;
   readonly destination_email: string;
   readonly forwarding_ended: Date | null;
+  readonly forwarding_copies: boolean | null;
 };
 
 /** Whether the forwarding that was ordered is on, or may be yet. */
@@ -23,17 +24,27 @@ export async function standingForwarding(sql: Sql, id: string): Promise<Forwardi
   const forwarding = await forwardingOf(sql, id);
   if (forwarding?.isOn !== true || forwarding.since === undefined) return null;
   const since = forwarding.since.toISOString();
-  return { status: 'completed', finished: since, to: forwarding.to, since };
+  const { to, copies } = forwarding;
+  return { status: 'completed', finished: since, to, since, ...(copies === undefined ? {} : { copies }) };
 }
 
 export function orderedForwarding(row: OrderedRow): Forwarding {
-  const { status, failure, started, finished, destination_email: to, forwarding_ended: ended } = row;
+  const {
+    status,
+    failure,
+    started,
+    finished,
+    destination_email: to,
+    forwarding_ended: ended,
+    forwarding_copies: copies,
+  } = row;
   return {
     status,
     ...(failure === null ? {} : { failure }),
     ...(started === null ? {} : { started: started.toISOString() }),
     ...(finished === null ? {} : { finished: finished.toISOString() }),
     ...(status === 'completed' && finished !== null ? { to, since: finished.toISOString() } : {}),
+    ...(copies === null ? {} : { copies }),
     ...(ended === null ? {} : { ended: ended.toISOString() }),
   };
 }

@@ -4,12 +4,13 @@ import type { Sql } from '../store/database.ts';
 const BETWEEN_SAME = `select other.id from transfers other join transfers this on this.source_email = other.source_email
   and this.destination_email = other.destination_email where this.id = $1 and this.destination_provider <> 'file_export'`;
 
-/** `since` is missing before it has been tried. */
+/** `since` is missing before it has been tried, `copies` (whether one stays in the old mailbox) where that is not known. */
 type Forwarding = {
   readonly sourceEmail: string;
   readonly to: string;
   readonly isOn: boolean;
   readonly since?: Date;
+  readonly copies?: boolean;
 };
 
 /**
@@ -18,28 +19,41 @@ type Forwarding = {
  */
 export async function forwardingOf(sql: Sql, transferId: string): Promise<Forwarding | null> {
   const isOn = "operations.status = 'completed' and forwarding_ended is null";
-  const [row] = await sql.query<{ source: string; to: string; on: boolean; since: Date | null }>(
-    `select source_email as source, destination_email as to, ${isOn} as on, operations.finished as since
+  const [row] = await sql.query<{
+    source: string;
+    to: string;
+    on: boolean;
+    since: Date | null;
+    copies: boolean | null;
+  }>(
+    `select source_email as source, destination_email as to, ${isOn} as on, operations.finished as since,
+       forwarding_copies as copies
      from operations join transfers on transfers.id = transfer_id
      where operation = 'emailforwarding' and (transfer_id = $1 or ${isOn} and transfer_id in (${BETWEEN_SAME}))
      order by ${isOn} desc, transfer_id = $1 desc, operations.finished limit 1`,
     [transferId],
   );
   if (row === undefined) return null;
-  const { source: sourceEmail, to, on, since } = row;
-  return { sourceEmail, to, isOn: on, ...(since === null ? {} : { since }) };
+  const { source: sourceEmail, to, on, since, copies } = row;
+  return { sourceEmail, to, isOn: on, ...(since === null ? {} : { since }), ...(copies === null ? {} : { copies }) };
 }
 
 /**
- * A mailbox has only one forwarding, so this ends any that earlier transfers have set up to another address. Those to the
- * same address are on again, if they had ended.
+ * Records that a transfer has set up forwarding. A mailbox has only one, so this ends those that earlier transfers have set
+ * up to another address; one to the same address that had ended stays over, because this one goes on from now.
+ * @param copies whether a copy of what is forwarded stays in the old mailbox
  */
-export async function noteForwardingMoved(sql: Sql, transferId: string): Promise<void> {
+export async function noteForwardingSet(sql: Sql, transferId: string, copies: boolean): Promise<void> {
   await sql.query(
-    `update operations set forwarding_ended =
-       case when other.destination_email = this.destination_email then null else coalesce(forwarding_ended, now()) end
+    `update operations set forwarding_copies = $2 where transfer_id = $1 and operation = 'emailforwarding'`,
+    [transferId, copies],
+  );
+  await sql.query(
+    `update operations set forwarding_ended = now()
      from transfers other join transfers this on this.source_email = other.source_email
-     where this.id = $1 and transfer_id = other.id and operation = 'emailforwarding' and status = 'completed'`,
+       and this.destination_email <> other.destination_email
+     where this.id = $1 and transfer_id = other.id and operation = 'emailforwarding' and status = 'completed'
+       and forwarding_ended is null`,
     [transferId],
   );
 }

@@ -356,6 +356,7 @@ type OperationRow = {
   destination_provider: Provider;
   /** For forwarding. */
   forwarding_ended: Date | null;
+  forwarding_copies: boolean | null;
   is_export: boolean;
   /** Of the whole transfer, like the next three. */
   has_ended: boolean;

@@ -3,7 +3,7 @@ import { openSieveSession, sievePlaceOf, type SieveSession } from '../forwarding
 import { Stopped } from '../mail/copy/lanes.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';
-import { forwardingOf, noteForwardingMoved } from '../transfers/forwardings.ts';
+import { forwardingOf, noteForwardingSet } from '../transfers/forwardings.ts';
 import { LeaseLost, requireLease } from '../transfers/lease.ts';
 import type { OperationEnd } from '../transfers/operations.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
@@ -33,9 +33,10 @@ const DELIVERIES_END_WITHIN_MS = 5000;
  */
 export const runForwarding: Runner = async (run, services) => {
   if (!run.isOpen('emailmigration')) return unset(SENTENCES.forwardingWithoutMail);
-  const end = await setUp(run, services);
-  if (end.status === 'completed') await noteForwardingMoved(services.database, run.transfer.id);
-  return end;
+  const outcome = await setUp(run, services);
+  if (typeof outcome !== 'string') return outcome;
+  await noteForwardingSet(services.database, run.transfer.id, outcome === 'set');
+  return { status: 'completed' };
 };
 
 /** Before the mailbox is listed for the last time. A step of its own, because what was set up is committed at once. */
@@ -45,7 +46,10 @@ export async function awaitDeliveries(run: Run, services: RunnerServices): Promi
   if (forwarding?.isOn === true) await services.pause(DELIVERIES_END_WITHIN_MS, run.signal);
 }
 
-async function setUp(run: Run, services: RunnerServices): Promise<OperationEnd> {
+type Standing = Extract<ForwardingOutcome, string>;
+type Refused = Exclude<ForwardingOutcome, string>;
+
+async function setUp(run: Run, services: RunnerServices): Promise<Standing | OperationEnd> {
   // An earlier run did not learn whether it is on.
   let mayBeOn = run.idleRuns() > 1;
   const onChange = () => {
@@ -53,7 +57,8 @@ async function setUp(run: Run, services: RunnerServices): Promise<OperationEnd> 
   };
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return endOf(await forward(run, services, onChange), run, services);
+      const outcome = await forward(run, services, onChange);
+      return typeof outcome === 'string' ? outcome : endOf(outcome, run, services);
     } catch (error) {
       if (run.signal.aborted) throw new Stopped('Forwarding was asked to stop.');
       if ([Stopped, LeaseLost, DatabaseUnavailable].some((kind) => error instanceof kind)) throw error;
@@ -147,10 +152,9 @@ function whileHeld(session: SieveSession, requireHeld: () => Promise<void>): Sie
   };
 }
 
-function endOf(outcome: ForwardingOutcome, run: Run, { log }: RunnerServices): OperationEnd {
-  if (outcome === 'set') return { status: 'completed' };
-  log.warn({ transferId: run.transfer.id, reason: outcome.refused }, 'forwarding was not set up');
-  switch (outcome.refused) {
+function endOf({ refused }: Refused, run: Run, { log }: RunnerServices): OperationEnd {
+  log.warn({ transferId: run.transfer.id, reason: refused }, 'forwarding was not set up');
+  switch (refused) {
     case 'redirects':
       return unset(SENTENCES.forwardingNotOffered);
     case 'rules':
