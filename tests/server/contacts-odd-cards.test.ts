@@ -294,6 +294,25 @@ describe('an odd address book', () => {
     expect(groups).toMatchObject([{ uid: 'g', name: 'List', notes: 'ours', members: ['jane', 'ann'], strangers: 1 }]);
   });
 
+  test('may have lists within lists, in a circle too: who is in the inner one is in the outer, and none counts as without a card', async () => {
+    put('/b/1.vcf', card('3.0', 'UID:jane', 'FN:Jane'));
+    put('/b/2.vcf', card('3.0', 'UID:ann', 'FN:Ann'));
+    const list = (uid: string, ...members: readonly string[]) =>
+      card('4.0', 'KIND:group', `UID:${uid}`, `FN:List ${uid}`, ...members.map((one) => `MEMBER:urn:uuid:${one}`));
+    put('/b/3.vcf', list('outer', 'jane', 'inner'));
+    put('/b/4.vcf', list('inner', 'ann', 'innermost', 'nobody'));
+    put('/b/5.vcf', list('innermost', 'outer'));
+    const { contacts, groups } = await readAll();
+    expect(groups.map(({ uid, members, strangers }) => [uid, members.toSorted(), strangers])).toEqual([
+      ['outer', ['ann', 'jane'], 1],
+      ['inner', ['ann', 'jane'], 1],
+      ['innermost', ['ann', 'jane'], 1],
+    ]);
+    expect(contacts.map(({ groups: joined }) => joined.toSorted())).toEqual(
+      Array.from({ length: 2 }, () => ['List inner', 'List innermost', 'List outer']),
+    );
+  });
+
   test('has its photos by link brought along from its own server, and from no other', async () => {
     put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane', `PHOTO;VALUE=uri:${api.url}/photos/jane.png`));
     put('/b/2.vcf', card('3.0', 'UID:2', 'FN:Ann', 'PHOTO;VALUE=uri:http://169.254.169.254/latest'));

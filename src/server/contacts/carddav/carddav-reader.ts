@@ -96,8 +96,9 @@ async function lookThrough(dav: Dav, account: string, signal: AbortSignal): Prom
         if (books.length > 1 && name !== '') join(uid, name);
       }
   const groups: ContactGroup[] = [];
+  const lists = new Lists(groupCards.values(), byMember);
   for (const card of groupCards.values()) {
-    const group = groupOf(card, account, byMember);
+    const group = groupOf(card, account, lists);
     for (const member of group.members) join(member, group.name);
     groups.push(group);
     await turn();
@@ -226,18 +227,49 @@ function groupKey({ uid, vcard }: GroupCard): string {
   return uid === '' ? vcard : uid;
 }
 
-function groupOf(
-  { uid, name, notes, members, vcard }: GroupCard,
-  account: string,
-  byMember: ReadonlyMap<string, string>,
-): ContactGroup {
-  const found = members.flatMap((member) => byMember.get(member) ?? []);
+/** How many members of lists within lists are looked at, in all. */
+const INNER_MEMBERS_AT_MOST = 1_000_000;
+
+/** Who is in which list; the members of a list within a list are in both. */
+class Lists {
+  readonly #byMember: ReadonlyMap<string, string>;
+  readonly #byUid = new Map<string, GroupCard>();
+  #innerLeft = INNER_MEMBERS_AT_MOST;
+
+  constructor(cards: Iterable<GroupCard>, byMember: ReadonlyMap<string, string>) {
+    this.#byMember = byMember;
+    for (const card of cards) if (card.uid !== '') this.#byUid.set(memberKey(card.uid), card);
+  }
+
+  /** The UIDs of its contacts, and how many others it names. */
+  membersOf(list: GroupCard): Pick<ContactGroup, 'members' | 'strangers'> {
+    const members = new Set<string>();
+    const strangers = new Set<string>();
+    const lists = new Set([list]);
+    for (const { members: named } of lists)
+      for (const member of named) {
+        const uid = this.#byMember.get(member);
+        const inner = this.#byUid.get(member);
+        if (uid !== undefined) members.add(uid);
+        else if (inner === undefined || !this.#follows(inner)) strangers.add(member);
+        else lists.add(inner);
+      }
+    return { members: [...members], strangers: strangers.size };
+  }
+
+  #follows({ members }: GroupCard): boolean {
+    this.#innerLeft -= members.length + 1;
+    return this.#innerLeft >= 0;
+  }
+}
+
+function groupOf(card: GroupCard, account: string, lists: Lists): ContactGroup {
+  const { uid, name, notes, vcard } = card;
   return {
     uid: uid === '' ? derivedUid('group', vcard) : keptUid(uid, account),
     name: name === '' ? 'List' : name,
     notes,
-    members: [...new Set(found)],
-    strangers: members.length - found.length,
+    ...lists.membersOf(card),
     vcard,
   };
 }
