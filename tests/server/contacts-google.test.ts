@@ -117,6 +117,19 @@ describe('contacts to Google', () => {
     expect([...people.groups.values()]).toEqual(['friends', 'Chess']);
   });
 
+  test('the groups that everybody has there are joined, and not made a second time', async () => {
+    const exported = { ...person('ann', 'Ann', ['ann@example.com']), groups: ['myContacts', 'Starred', 'Chess'] };
+    expect((await copy([exported])).notes).toEqual([]);
+    expect([...people.groups.values()]).toEqual(['friends', 'Chess']);
+    const [stored] = people.people.values();
+    expect(stored?.['memberships']).toEqual(
+      ['contactGroups/myContacts', 'contactGroups/starred', 'contactGroups/g1'].map((contactGroupResourceName) => ({
+        contactGroupMembership: { contactGroupResourceName },
+      })),
+    );
+    expect(await copy([exported])).toMatchObject({ present: 1, completed: 0, notes: [], changed: 0 });
+  });
+
   test('a second copy adds none, over many pages of what is there', async () => {
     const many = Array.from({ length: 450 }, (_, at) => person(`u${at}`, `Person ${at}`, [`p${at}@example.com`]));
     expect(await copy(many)).toMatchObject({ written: 450, present: 0 });

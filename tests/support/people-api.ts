@@ -4,6 +4,8 @@ import type { ApiAnswer, ApiRequest } from './scripted-api.ts';
 type Fields = Record<string, readonly Record<string, unknown>[]>;
 export type StoredPerson = Fields & { readonly resourceName: string };
 
+const SYSTEM_GROUPS = ['myContacts', 'starred', 'coworkers'];
+
 /** The People API v1 as documented at developers.google.com/people, in memory, for one account. */
 export class PeopleApi {
   readonly people = new Map<string, Fields>();
@@ -44,7 +46,11 @@ export class PeopleApi {
       case 'GET /v1/contactGroups':
         return ok({
           contactGroups: [
-            { resourceName: 'contactGroups/myContacts', name: 'myContacts', groupType: 'SYSTEM_CONTACT_GROUP' },
+            ...SYSTEM_GROUPS.map((name) => ({
+              resourceName: `contactGroups/${name}`,
+              name,
+              groupType: 'SYSTEM_CONTACT_GROUP',
+            })),
             ...[...this.groups].map(([resourceName, name]) => ({
               resourceName,
               name,
@@ -106,7 +112,7 @@ export class PeopleApi {
   }
 
   #makeGroup(name: string): ApiAnswer {
-    if ([...this.groups.values()].some((known) => known.toLowerCase() === name.toLowerCase()))
+    if ([...SYSTEM_GROUPS, ...this.groups.values()].some((known) => known.toLowerCase() === name.toLowerCase()))
       return error(409, 'ALREADY_EXISTS');
     if (name.length > 100) return error(400, 'INVALID_ARGUMENT');
     const resourceName = `contactGroups/g${this.groups.size}`;

@@ -274,6 +274,9 @@ function blamedOf(contacts: readonly Contact[], json: unknown): Contact[] {
   return [...new Set(places)].flatMap((at) => contacts[at] ?? []);
 }
 
+/** Of Google's own groups, only these take members (`contactGroups.members.modify`); its exports name them as categories. */
+const JOINABLE: ReadonlySet<string> = new Set(['contactGroups/myContacts', 'contactGroups/starred']);
+
 /** The account's own groups by name, created if missing. `null`: Google refuses a group of this name. */
 class GroupNames {
   readonly #web: Web;
@@ -284,7 +287,7 @@ class GroupNames {
     this.#web = web;
   }
 
-  /** The name of one of the account's own groups. */
+  /** The name of a group that can be joined. */
   readonly nameOf = (resource: string): string | undefined => this.#names.get(resource);
 
   async make(names: readonly string[], signal: AbortSignal): Promise<void> {
@@ -314,7 +317,7 @@ class GroupNames {
     const known = new Map<string, string | null>();
     for await (const page of googlePages(this.#web, below(this.#web, 'v1/contactGroups'), Groups, signal))
       for (const { name, resourceName, groupType } of page.contactGroups)
-        if (groupType !== 'SYSTEM_CONTACT_GROUP') {
+        if (groupType !== 'SYSTEM_CONTACT_GROUP' || JOINABLE.has(resourceName)) {
           known.set(keyOf(name), resourceName);
           this.#names.set(resourceName, name);
         }

@@ -211,7 +211,7 @@ export function personOf(contact: Contact, groups: readonly string[]): { fields:
     relations: fits.relations.map(({ label, value }) => ({ person: value, ...typeOf(label) })),
     genders: fits.gender === '' ? [] : [{ value: fits.gender }],
     biographies: notes === '' ? [] : [{ value: notes, contentType: 'TEXT_PLAIN' }],
-    memberships: ['contactGroups/myContacts', ...groups].map((contactGroupResourceName) => ({
+    memberships: [...new Set(['contactGroups/myContacts', ...groups])].map((contactGroupResourceName) => ({
       contactGroupMembership: { contactGroupResourceName },
     })),
     userDefined: fits.more.map(({ label, value }) => ({ key: label, value })),
