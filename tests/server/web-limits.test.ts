@@ -185,6 +185,23 @@ describe('sign-ins', () => {
     expect(await signInLimits.hasSignedIn(ANN, client, HOUR_MS)).toBe(false);
   });
 
+  test('at a server that takes anybody leave only so much in the database, whatever mailboxes and browsers are made up', async () => {
+    const { signInLimits } = openWeb(world.services);
+    const kept = async () => (await world.database.query('select key from known_clients')).length;
+    const right = async (at: number, host: string, client: string) => {
+      const named = { mailbox: `u${at}@mail.example`, host, hostIsNamed: true, call: '/api/validate/' };
+      await (
+        await signInLimits.trySignIn({ ...named, client, browser: `browser ${at}` })
+      )('right');
+    };
+    const { burst } = LIMITS['visitors remembered elsewhere from a neighbourhood'];
+    for (let at = 0; at < burst + 20; at += 1) await right(at, `h${at}.example`, `2001:db8:9:${at % 50}::/64`);
+    expect(await kept()).toBe(2 * burst);
+    await right(0, 'h0.example', '2001:db8:9:0::/64');
+    await right(1, 'h0.example', '198.51.100.1');
+    expect(await kept(), 'of another neighbourhood').toBe(2 * burst + 2);
+  });
+
   test('the database holds no address or client in clear', async () => {
     await signIn('guess', '203.0.113.9');
     const rows = await world.database.query('select * from limits');

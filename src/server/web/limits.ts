@@ -30,6 +30,9 @@ export const LIMITS = {
   /** These two refuse nobody: the more of one is used, the more the next proof of work costs. */
   'price of a mailbox': { burst: 64, everySeconds: 60 },
   'price of a host': { burst: 4800, everySeconds: 0.2 },
+  /** What is remembered of visitors at hosts that they named stays for 90 days, and such a host may take anybody. */
+  'visitors remembered elsewhere from a neighbourhood': { burst: 100, everySeconds: 600 },
+  'visitors remembered elsewhere': { burst: 50_000, everySeconds: 60 },
   'calls by a client': { burst: 300, everySeconds: 0.1 },
   'look-ups by a client': { burst: 60, everySeconds: 1 },
   'host checks by a client': { burst: 20, everySeconds: 3 },

@@ -89,6 +89,19 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
     );
   }
 
+  /** A host that a visitor named may take anybody: those whom nobody remembers yet are limited. */
+  async function rememberElsewhere({ mailbox, client }: SignIn, pairs: readonly string[]): Promise<void> {
+    const known = await knownOf(database, pairs.map(digestOf), now() - KNOWN_MS);
+    const before = pairs.filter((pair) => known.has(digestOf(pair)));
+    const isFree =
+      before.length === pairs.length ||
+      (await limits.takeAll([
+        ['visitors remembered elsewhere from a neighbourhood', widerNetwork(client)],
+        ['visitors remembered elsewhere', 'all'],
+      ])) === 0;
+    await remember(mailbox, isFree ? pairs : before);
+  }
+
   async function admitKnown(signIn: SignIn, account: string, pairs: readonly string[]): Promise<Admission | null> {
     const known = await knownOf(database, pairs.map(digestOf), now() - KNOWN_MS);
     for (const pair of pairs.filter((each) => known.has(digestOf(each)))) {
@@ -193,7 +206,7 @@ ${host}`
         await limits.giveBack(admitted.mailbox);
         if (outcome === 'unknown') return;
         await limits.giveBack(admitted.others);
-        await remember(mailbox, pairs);
+        await (hostIsNamed ? rememberElsewhere(signIn, pairs) : remember(mailbox, pairs));
       };
     },
 
