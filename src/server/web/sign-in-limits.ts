@@ -200,7 +200,7 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
         ? `${mailbox.slice(0, mailbox.lastIndexOf('@'))}
 ${host}`
         : mailbox;
-      const admitted = await admit(signIn, folded(counted), pairs);
+      const admitted = await admit(signIn, likeness(counted), pairs);
       return async (outcome) => {
         if (outcome === 'wrong') return;
         await limits.giveBack(admitted.mailbox);
@@ -252,6 +252,20 @@ async function takeOrBook(database: Database, key: string, client: string, now: 
     await sql.query('insert into limit_slots (limit_key, client, slot) values ($1, $2, $3)', [key, client, next]);
     return ahead;
   });
+}
+
+/** Letters that do not decompose, and what they are compared as without their strokes (Unicode's root collation). */
+const PLAIN: ReadonlyMap<string, string> = new Map(
+  Object.entries({ æ: 'ae', đ: 'd', ð: 'd', ħ: 'h', ı: 'i', ł: 'l', œ: 'oe', ø: 'o', ß: 'ss', ŧ: 't' }),
+);
+
+/**
+ * What spellings have in common that a directory may find one account by: Active Directory and MySQL overlook accents.
+ * Guesses are counted by it, and nothing else is.
+ */
+function likeness(address: string): string {
+  const bare = folded(address).normalize('NFKD').replaceAll(/\p{M}/gu, '');
+  return bare.replaceAll(/[^\0-\x7f]/gu, (letter) => PLAIN.get(letter) ?? letter);
 }
 
 function browserPairOf(mailbox: string, browser: string): string {
