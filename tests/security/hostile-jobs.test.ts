@@ -6,11 +6,14 @@ import { openLog } from '../../src/server/log.ts';
 import { MAIL_TIMES } from '../../src/server/mail/imap/connection.ts';
 import { ANSWER_WITHIN_MS, openControl } from '../../src/server/mail/imap/control.ts';
 import { checkSignIn } from '../../src/server/mail/imap/sign-in.ts';
+import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
 import { SETTLED_WITHIN } from '../../src/server/mail/imap/wire/session.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { countDeaths, noteShortage } from '../../src/server/transfers/deaths.ts';
 import { watchMemory } from '../../src/server/worker/memory-watch.ts';
 import { startWorker } from '../../src/server/worker/worker.ts';
+import { gathered } from '../support/imap-session.ts';
+import { scriptedServer, scriptedSession } from '../support/scripted-imap.ts';
 import { LEGACY_DOMAIN, openWebWorld } from '../support/web-world.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -55,6 +58,23 @@ test('a server that lists mailboxes without end is given up before it has taken 
   );
   const before = process.memoryUsage().rss;
   await expect(control.mailboxes()).rejects.toMatchObject({ name: 'MailError', fault: 'refused' });
+  expect((process.memoryUsage().rss - before) / MEGABYTE).toBeLessThan(400);
+});
+
+test('a server that has millions of messages, and lets one command name no more than one, does not take the memory', async () => {
+  let asked = 0;
+  const server = scriptedServer(
+    (line, { tag, say, hangUp }) => {
+      if (line.includes('EXAMINE')) say('* 5000000 EXISTS', '* OK [UIDVALIDITY 7]', `${tag} OK done`);
+      else if (!line.includes('FETCH')) return false;
+      else if (++asked < 10) say(`* ${asked} FETCH (UID ${asked} RFC822.SIZE 3 FLAGS ())`, `${tag} OK done`);
+      else hangUp();
+    },
+    { capabilities: 'IMAP4rev1 SASL-IR AUTH=PLAIN MESSAGELIMIT=1' },
+  );
+  const reader = openStreamReader(await scriptedSession(server));
+  const before = process.memoryUsage().rss;
+  await expect(gathered(reader.list('INBOX'))).rejects.toMatchObject({ name: 'MailError', fault: 'lost' });
   expect((process.memoryUsage().rss - before) / MEGABYTE).toBeLessThan(400);
 });
 

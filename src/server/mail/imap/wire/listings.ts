@@ -136,10 +136,7 @@ export class Listings {
       seen[number] = 1;
       return uid >= fromUid;
     };
-    const ranges: string[] = [];
-    for (let from = 1; from <= exists; from += most)
-      ranges.push(`FETCH ${from}:${Math.min(exists, from + most - 1)} (${DESCRIPTION})`);
-    yield* this.#rows(ranges, first);
+    yield* this.#rows(rangesOf(exists, most), first);
     yield* this.#missingPages(exists, (number) => seen[number] === 1, expunged, first);
   }
 
@@ -150,21 +147,22 @@ export class Listings {
     yield* this.#rows(this.#commands('UID FETCH', uids), ({ uid = 0 }) => wanted.delete(uid));
   }
 
-  #commands(verb: 'FETCH' | 'UID FETCH', numbers: readonly number[]): string[] {
-    const commands: string[] = [];
+  *#commands(verb: 'FETCH' | 'UID FETCH', numbers: readonly number[]): Generator<string> {
     const most = Math.min(numbers.length, this.#most);
     for (let from = 0; from < numbers.length; from += most)
-      for (const { set } of setsOf(numbers.slice(from, from + most))) commands.push(`${verb} ${set} (${DESCRIPTION})`);
-    return commands;
+      for (const { set } of setsOf(numbers.slice(from, from + most))) yield `${verb} ${set} (${DESCRIPTION})`;
   }
 
-  async *#rows(commands: readonly string[], wanted: (items: FetchItems) => boolean): AsyncGenerator<readonly Listed[]> {
+  async *#rows(commands: Iterable<string>, wanted: (items: FetchItems) => boolean): AsyncGenerator<readonly Listed[]> {
     yield* this.#pagesOf(this.#askFor(commands, wanted));
   }
 
-  /** @param options.takesAll whether rows that are not wanted are nobody else's either */
+  /**
+   * @param commands made when they are sent: there may be as many as messages
+   * @param options.takesAll whether rows that are not wanted are nobody else's either
+   */
   #askFor(
-    commands: readonly string[],
+    commands: Iterable<string>,
     wanted: (items: FetchItems) => boolean,
     { takesAll = false } = {},
   ): Arrivals<Listed> {
@@ -235,6 +233,12 @@ export class Listings {
 
 /** A listing that is under way; `letGo` when nobody is going to read it. */
 type Ahead = { readonly path: string; readonly listing: OpenedListing; readonly letGo: () => void };
+
+/** Commands that each ask for so many messages at most. */
+function* rangesOf(exists: number, most: number): Generator<string> {
+  for (let from = 1; from <= exists; from += most)
+    yield `FETCH ${from}:${Math.min(exists, from + most - 1)} (${DESCRIPTION})`;
+}
 
 function hasGone(): MailError {
   return new MailError('lost', 'Messages went from the mailbox while it was listed.');
