@@ -168,3 +168,10 @@ test('a server that announces more of LIST than it takes is asked for less', asy
     { path: 'Sent', delimiter: '/', specialUse: String.raw`\Sent` },
   ]);
 });
+
+test('no name that a server lists breaks the line of a command, whatever it is made of', () => {
+  // Halves of surrogate pairs that would stand for CR and LF, beside a raw control character.
+  for (const control of ['\r', '\n', '\0', '\x01', ''])
+    for (const hidden of ['&3A3cCg-', '&3AA-'])
+      expect(mailboxName(pathListedAs(`${control}${hidden}A1 DELETE INBOX`))).not.toMatch(/[\0\r\n]/);
+});

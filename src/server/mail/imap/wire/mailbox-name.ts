@@ -14,6 +14,7 @@ export function isQuotable(text: string): boolean {
 
 /** A half of a surrogate pair without the other stands in a path for an octet that is no modified UTF-7, from here on. */
 const ODD_OCTETS = 0xdc00;
+const LINE_ENDS: readonly number[] = [0, 10, 13];
 const WRITTEN_OTHERWISE =
   /&|(?<![\uD800-\uDBFF])[\uDC00-\uDCFF]|(?:[^ -~\uDC00-\uDCFF]|(?<=[\uD800-\uDBFF])[\uDC00-\uDCFF])+/g;
 const OCTETS = /(?:(?<![\uD800-\uDBFF])[\uDC00-\uDCFF])+/g;
@@ -25,7 +26,8 @@ export function mailboxName(path: string): string {
 
 function oddOctetIn(run: string): string | undefined {
   const octet = run.length === 1 ? run.charCodeAt(0) - ODD_OCTETS : -1;
-  return octet >= 0 && octet < 256 ? String.fromCharCode(octet) : undefined;
+  // What would end the line of the command was no octet of a name.
+  return octet >= 0 && octet < 256 && !LINE_ENDS.includes(octet) ? String.fromCharCode(octet) : undefined;
 }
 
 function shifted(text: string): string {
