@@ -201,6 +201,29 @@ test.each([
   expect(await noteWaiting(database, LEASE, 'contactsmigration', { reason: 'busy', until }, now)).not.toBeNull();
 });
 
+test('a wait that was noted while the clock of the database was ahead is as long as it was asked for once that is right', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, { ...TRANSFER, operations: ['emailmigration', 'contactsmigration'] }, 'key');
+  const now = Date.now();
+  await noteWaiting(database, LEASE, 'contactsmigration', { reason: 'busy', until: now + 7_200_000 }, now);
+  await database.query(
+    `update operations set waiting_until = waiting_until + interval '20 hours',
+       waiting_noted = waiting_noted + interval '20 hours', waiting_since = waiting_since + interval '20 hours'
+     where operation = 'contactsmigration'`,
+  );
+  for (const passed of [0, 1000]) {
+    await database.query('update operations set waiting_until = waiting_until - make_interval(secs => $1)', [passed]);
+    const waiting = await waitingOperations(database, ID);
+    expect([...waiting.keys()]).toEqual(['contactsmigration']);
+    expect(waiting.get('contactsmigration')).toBeGreaterThan(7100 - passed);
+    expect(waiting.get('contactsmigration')).toBeLessThanOrEqual(7200 - passed);
+  }
+  const [row] = await database.query<{ began: boolean }>(
+    "select waiting_since <= now() as began from operations where operation = 'contactsmigration'",
+  );
+  expect(row?.began).toBe(true);
+});
+
 test('an owner has two weeks, though the clock of the worker that came to a stop was behind', async () => {
   await using database = await openTestDatabase(FRESH);
   await insertTransfer(database, TRANSFER, 'key');

@@ -53,15 +53,22 @@ export async function movedBy(sql: Sql, id: string): Promise<{ readonly messages
 
 /** What is due within this time of one another is done in the same run. */
 const TOGETHER_SECONDS = 1;
-/** Nothing is asked to wait for longer: a later time was written while the database's clock was ahead. */
+/** Nothing is asked to wait for longer. */
 const LONGEST_WAIT_SECONDS = 25 * 3600;
 
 /**
  * The operations that wait for longer than another one of the transfer, which it is run for now, and for how many seconds
  * more: each run would count against them, and their servers may have asked for the wait. By the database's clock, as it
- * was noted: that of another worker may have been wrong.
+ * was noted: that of another worker may have been wrong. What was noted while that was ahead waits from now on for as long
+ * as it was asked to.
  */
 export async function waitingOperations(sql: Sql, id: string): Promise<Map<Operation, number>> {
+  await sql.query(
+    `update operations set waiting_until = now() + (waiting_until - waiting_noted), waiting_noted = now(),
+       waiting_since = least(waiting_since, now())
+     where transfer_id = $1 and finished is null and waiting_noted > now() + interval '1 minute'`,
+    [id],
+  );
   const rows = await sql.query<{ operation: Operation; seconds: number }>(
     `select operation, coalesce(extract(epoch from waiting_until - now())::float8, 0) as seconds
      from operations where transfer_id = $1 and finished is null and attention_since is null`,
@@ -168,7 +175,8 @@ export async function noteWaiting(
 ): Promise<number | null> {
   const [row] = await sql.query<{ since: Date; is_long: boolean }>(
     `update operations set left_seconds = null, waiting_reason = $4,
-       waiting_until = now() + make_interval(secs => $5::float8), waiting_since = coalesce(waiting_since, now()),
+       waiting_until = now() + make_interval(secs => $5::float8), waiting_noted = now(),
+       waiting_since = coalesce(waiting_since, now()),
        refusal_waits = refusal_waits + $6::integer,
        idle_runs = case when $4 = 'provider_limit' or $6 > 0 then 0 when $4 in ('busy', 'disk') and $7::integer is null then least(idle_runs, ${LONGEST_PAUSE_AFTER_RUNS}) else idle_runs + coalesce($7, 1) - 1 end
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD}

@@ -1,0 +1,2 @@
+-- When `waiting_until` was noted.
+alter table operations add column waiting_noted timestamptz;
