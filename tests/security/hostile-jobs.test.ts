@@ -322,6 +322,24 @@ describe('a transfer that kills its worker', () => {
     await expect.poll(lookedFor, { timeout: 20_000, interval: 500 }).toBe(2);
   });
 
+  test('keeps the others that were under way at its death waiting for a quarter of an hour at most', () => {
+    vi.useFakeTimers();
+    using memory = watchMemory({ database: {} as Database, log: openLog('silent'), memoryUsed: () => 0 });
+    const first = memory.suspect();
+    expect(first).not.toBeNull();
+    vi.advanceTimersByTime(15 * 60_000 - 1);
+    expect(memory.suspect()).toBeNull();
+    vi.advanceTimersByTime(1);
+    const second = memory.suspect();
+    expect(second).not.toBeNull();
+    first?.[Symbol.dispose]();
+    expect(memory.suspect(), 'the first has no say any more').toBeNull();
+    second?.[Symbol.dispose]();
+    using third = memory.suspect();
+    expect(third).not.toBeNull();
+    vi.useRealTimers();
+  });
+
   test('is set aside for the operator when it has done so twice', async () => {
     await using opened = await ordered();
     const { world, id } = opened;
