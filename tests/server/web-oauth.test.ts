@@ -562,6 +562,15 @@ describe('tokens', () => {
     expect(await world.database.query('select 1 from oauth_tokens where id = $1', [unused])).toEqual([]);
   });
 
+  test('that no transfer keeps are all erased by one purge, however many there are', async () => {
+    await world.database.query(
+      `insert into oauth_tokens (id, provider, email, browser, sealed, expires)
+       select md5(number::text), 'yahoo', 'many@yahoo.example', 'browser', '\\x00', 1 from generate_series(1, 250) as number`,
+    );
+    await world.services.tokens.purge();
+    expect(await world.database.query('select 1 from oauth_tokens where expires = 1')).toEqual([]);
+  });
+
   test('that a transfer works with are not erased by a machine whose clock is far ahead', async () => {
     const kept = await tokensOf('yahoo');
     await world.services.tokens.keep(kept);

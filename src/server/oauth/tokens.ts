@@ -204,11 +204,16 @@ export function openTokens(services: TokenServices): KeptTokens {
     },
 
     purge: async () => {
-      const rows = await database.query<{ id: string }>(
-        `select id from oauth_tokens where expires <= $1 limit ${PURGED_AT_ONCE}`,
-        [await earlierTime(database, now)],
-      );
-      for (const { id } of rows) await erase(id, true);
+      const at = await earlierTime(database, now);
+      let found = PURGED_AT_ONCE;
+      while (found === PURGED_AT_ONCE) {
+        const rows = await database.query<{ id: string }>(
+          `select id from oauth_tokens where expires <= $1 limit ${PURGED_AT_ONCE}`,
+          [at],
+        );
+        for (const { id } of rows) await erase(id, true);
+        found = rows.length;
+      }
     },
   };
 }

@@ -70,10 +70,11 @@ async function purge({
     await signInLimits.purge();
     await sessions.purge();
     await consents.purge();
-    await tokens.purge();
     await verifiers.purge();
     const at = await earlierTime(database, now);
     while ((await eraseEnded(database, settings.retentionDays, at)) > 0);
+    // Last, as providers are asked to revoke each.
+    await tokens.purge();
   } catch (error) {
     log.error({ err: error }, 'expired data could not be erased');
   }
