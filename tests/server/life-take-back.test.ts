@@ -80,6 +80,36 @@ test(
   },
 );
 
+test('a full disk of the database is waited for, however often a take-back has been broken off', async () => {
+  const world = await openWorldOfTest({ mail: { INBOX: some(0, 3) } });
+  let isFull = true;
+  let tries = 0;
+  await using _worker = await world.work({
+    onTakeBackStep: () => {
+      if (!isFull) return;
+      tries += 1;
+      throw Object.assign(new Error('could not extend file'), { code: '53100' });
+    },
+  });
+  const ordered = await world.order();
+  await whenEnded(world, ordered);
+  const { database, queue } = world.web;
+  expect((await call(world, 'take-back', ordered, { password: PASSWORD })).status).toBe(200);
+  await expect.poll(() => tries, { timeout: 30_000 }).toBe(1);
+  await database.query('update take_backs set idle_runs = 1000');
+  await queue.sendTakeBack(ordered.id);
+  await expect.poll(() => tries, { timeout: 30_000 }).toBeGreaterThan(1);
+  const later = "select 1 from pgboss.job where name = 'take-backs' and start_after > now() + interval '4 minutes'";
+  await expect.poll(() => database.query(later), { timeout: 30_000 }).toHaveLength(1);
+  expect(await database.query('select 1 from take_backs where finished is null')).toHaveLength(1);
+  isFull = false;
+  await queue.sendTakeBack(ordered.id);
+  await expect
+    .poll(() => database.query('select 1 from take_backs where finished is null'), { timeout: 30_000 })
+    .toEqual([]);
+  expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: 3 });
+});
+
 test('a server that asks for a pause while it is taken back from is left alone until that is over', async () => {
   const PAUSE_SECONDS = 90;
   let passed = 0;
