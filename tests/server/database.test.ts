@@ -490,7 +490,10 @@ describe('an embedded database whose disk is full', needs('the right to mount a 
     await database.query('insert into numbers select generate_series(1, 2000)');
     await disk.fillBut(3_000_000);
     const write = async () => {
-      for (let i = 0; i < 200; i += 1) await database.query('update numbers set number = number');
+      for (let segment = 0; segment < 10; segment += 1) {
+        await database.query('update numbers set number = number');
+        await database.query('select pg_switch_wal()');
+      }
     };
     await expect(write()).rejects.toThrow(/No space left|the disk of the database is full/);
     expect(broken).toEqual([
