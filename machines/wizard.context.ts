@@ -27,6 +27,7 @@ export const BLANK_SESSION: Session = {
   contactsExportType: null,
   awaitedConsent: null,
   draft: null,
+  letter: null,
 };
 
 /** The context without anything from the visitor or the server. */
@@ -37,7 +38,7 @@ export function blankContext({
   storedToken,
 }: Input | (Context & { session?: Session })): Context {
   const { draft, ...kept } = session ?? BLANK_SESSION;
-  const { transferId = null, ...letter } = draft ?? {};
+  const { transferId = null, ...begun } = draft ?? {};
   return {
     settings,
     now,
@@ -45,7 +46,7 @@ export function blankContext({
     parting: null,
     signIns: null,
     storedToken: storedToken ?? null,
-    typed: { ...NOTHING_TYPED, ...letter },
+    typed: { ...NOTHING_TYPED, ...begun },
     typedAccount: null,
     message: null,
     returned: null,
@@ -53,7 +54,6 @@ export function blankContext({
     transferInTheWay: null,
     status: null,
     tokenId: null,
-    letter: null,
     transfers: [],
     statuses: {},
   };
@@ -68,9 +68,9 @@ export function letterOf({ legacyEmail, contactEmail, supportId, issue }: Typed)
 export function sessionOf(context: Context): Session {
   const { source, destination, operations, allowContactsMigration, googleTermsAccepted } = context;
   const { checkSanBrunoOnOauthCallback, jwt, notificationContact, emailHash } = context;
-  const { emailExportType, contactsExportType, awaitedConsent, transferId } = context;
-  const letter = letterOf(context.typed);
-  const isSent = context.letter !== null && letter.issue === '';
+  const { emailExportType, contactsExportType, awaitedConsent, transferId, letter } = context;
+  const begun = letterOf(context.typed);
+  const isSent = letter !== null && begun.issue === '';
   return {
     source,
     destination,
@@ -84,6 +84,7 @@ export function sessionOf(context: Context): Session {
     emailExportType,
     contactsExportType,
     awaitedConsent,
-    draft: !isSent && Object.values(letter).some(Boolean) ? { ...letter, transferId } : null,
+    draft: !isSent && Object.values(begun).some(Boolean) ? { ...begun, transferId } : null,
+    letter,
   };
 }

@@ -110,6 +110,7 @@ export const wizard = setup({
       context.typed.contactEmail !== '' && !isEmail(context.typed.contactEmail),
     'the support ID is wrong': ({ context }) =>
       context.typed.supportId !== '' && !isTransferId(context.typed.supportId),
+    'a letter was sent': ({ context }) => context.letter !== null,
     'the issue is too short or too long': ({ context: { typed } }) =>
       typed.issue.trim().length <= SUPPORT_ISSUE_LENGTH.longerThan ||
       typed.issue.trim().length > SUPPORT_ISSUE_LENGTH.atMost,
@@ -372,6 +373,7 @@ export const wizard = setup({
         supportId: typed.supportId || (transferId ?? ''),
       }),
     }),
+    'forget the letter': assign({ letter: null }),
     'remember the letter': assign({ letter: (_, params: { letter: SupportRequest }) => params.letter }),
 
     // Messages

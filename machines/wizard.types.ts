@@ -117,7 +117,7 @@ export type Context = {
   readonly status: TransferStatus | null;
   /** The ID of the token that a sign-in at the new mailbox's provider left with the server. */
   readonly tokenId: string | null;
-  /** The last message to support. */
+  /** The message to support that was sent, as long as that is shown. */
   readonly letter: SupportRequest | null;
   /** Transfer ID and ISO 8601 start, newest first, five at most. */
   readonly transfers: readonly { readonly id: string; readonly started: string }[];
@@ -125,7 +125,7 @@ export type Context = {
   readonly statuses: Readonly<Record<string, TransferStatus>>;
 };
 
-/** What survives a reload or an OAuth round trip, under the keys of `portal.md` §3, and what support was about to be written. */
+/** What survives a reload or an OAuth round trip, under the keys of `portal.md` §3, and what support was written, or about to be. */
 export type Session = Pick<
   Context,
   | 'source'
@@ -140,6 +140,7 @@ export type Session = Pick<
   | 'emailExportType'
   | 'contactsExportType'
   | 'awaitedConsent'
+  | 'letter'
 > & { readonly draft: Draft | null };
 
 export type Input = {

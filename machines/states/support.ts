@@ -64,6 +64,8 @@ const sending = wizard.createStateConfig({
   initial: 'editing',
   states: {
     editing: {
+      // A reload shows once more what was sent.
+      always: { guard: 'a letter was sent', target: 'sent' },
       on: {
         'issue.type': { actions: { type: 'type', params: ({ event }) => ({ issue: event.issue }) } },
         'support.submit': {
@@ -91,7 +93,7 @@ const sending = wizard.createStateConfig({
       },
     },
     // The message is of the letter before.
-    sent: { on: { 'support.again': '#support' } },
+    sent: { on: { 'support.again': '#support' }, exit: 'forget the letter' },
     unavailable: unavailableUntilAsked('posting', 'editing'),
   },
 });

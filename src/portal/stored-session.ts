@@ -3,7 +3,7 @@ import { ContactsFormat, EmailFormat } from '../contract/export-format.ts';
 import { OauthProvider, Provider } from '../contract/provider.ts';
 import { TransferId } from '../contract/transfer.ts';
 
-/** A stored session, by the keys of `portal.md` §3, what a sign-in on the status page was begun for, and a message to support that was begun. Fetched only by a visitor who has one. */
+/** A stored session, by the keys of `portal.md` §3, what a sign-in on the status page was begun for, and a message to support that was begun or sent. Fetched only by a visitor who has one. */
 const Stored = v.object({
   srcAccount: v.nullable(v.object({ email: v.string(), password: v.string(), provider: v.literal('sanbruno') })),
   dstAccount: v.nullable(
@@ -38,6 +38,14 @@ const Stored = v.object({
       supportId: v.string(),
       issue: v.string(),
       transferId: v.nullable(TransferId),
+    }),
+  ),
+  letter: v.nullable(
+    v.object({
+      emailAddress: v.string(),
+      destinationEmail: v.exactOptional(v.string()),
+      migrationId: v.exactOptional(TransferId),
+      issue: v.string(),
     }),
   ),
 });

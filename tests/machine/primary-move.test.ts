@@ -91,6 +91,7 @@ test('a sign-in at Yahoo with another address returns to the destination page wi
     emailExportType: null,
     contactsExportType: null,
     draft: null,
+    letter: null,
   };
   const { actor, clock } = startWizard({}, session);
   actor.send({

@@ -24,6 +24,7 @@ test('a wizard without a session begins with contacts allowed and all else unsai
     contactsExportType: null,
     awaitedConsent: null,
     draft: null,
+    letter: null,
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { BLANK_SESSION, sessionOf } from '../../machines/wizard.context.ts';
 import type { Event } from '../../machines/wizard.types.ts';
 import { ID, LEGACY, SESSIONS } from '../support/moves.ts';
 import { arriveAt, codesBut, refusal } from '../support/wizard.ts';
@@ -153,6 +154,26 @@ describe('the letter to support', () => {
     });
     await wizard.send(issue('And one more thing'), submit);
     expect(wizard.asked('write to support')).toHaveLength(2);
+  });
+
+  test('a reload keeps the letter that was sent in sight, and who leaves it or writes once more has a form', async () => {
+    const before = await formOpen({ 'write to support': ok }, ...filled, submit);
+    const session = sessionOf(before.context());
+    const { context, isAt, send, visit } = arriveAt('/support-form', {}, session);
+    expect(isAt('support.sending.sent')).toBe(true);
+    expect(context()).toMatchObject({ letter: before.context().letter, message: null });
+    await send({ type: 'support.again' });
+    expect(isAt('support.sending.editing')).toBe(true);
+    expect(sessionOf(context()).letter).toBeNull();
+    const again = arriveAt('/support-form', {}, session);
+    again.visit('/support-form');
+    expect(again.isAt('support.sending.editing')).toBe(true);
+    const elsewhere = arriveAt('/support-form', {}, session);
+    elsewhere.visit(`/status?migration_id=${ID}`);
+    elsewhere.visit('/support-form');
+    expect(elsewhere.isAt('support.sending.editing')).toBe(true);
+    visit('/');
+    expect(sessionOf(context())).toEqual(BLANK_SESSION);
   });
 
   test('who comes from a transfer need not type its ID, and keeps one that was typed', async () => {

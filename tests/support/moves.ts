@@ -277,4 +277,5 @@ export const SESSIONS = {
   // Only tampering can produce such a session.
   downloadingNothing: { ...signedIn, destination: { email: '', provider: 'file_export' } },
   listing: { ...BLANK_SESSION, emailHash: 'hash' },
+  written: { ...BLANK_SESSION, letter: { emailAddress: LEGACY, issue: 'My folders are missing' } },
 } as const satisfies Record<string, Session>;
