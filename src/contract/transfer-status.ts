@@ -109,6 +109,11 @@ export function refusesMore({ skipped = [], contacts }: Counted): boolean {
   return contacts === undefined && skipped.length >= SKIPPED_SHOWN;
 }
 
+/** Whether it may be more folders than {@link foldersLeftBy} says: with messages, they have half of the list at least. */
+export function leavesMoreFolders({ skipped = [] }: Counted): boolean {
+  return skipped.length >= SKIPPED_SHOWN && 2 * foldersLeftBy({ skipped }) >= SKIPPED_SHOWN;
+}
+
 /** Exactly the reasons that apply to a whole folder contain this phrase. */
 export const OF_FOLDER = 'this folder';
 

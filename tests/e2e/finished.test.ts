@@ -13,6 +13,7 @@ const MARIA = SUBSCRIBER.email;
 const AT_YAHOO = { ...MOVED, destination: 'yahoo', route: { from: MARIA, to: MARIA } };
 const AT_GMAIL = { ...MOVED, destination: 'google', route: { from: MARIA, to: 'maria@gmail.com' } };
 const FINISHED_AT = '2025-11-01T10:00:00.000Z';
+const many = <Item>(count: number, item: Item) => Array.from({ length: count }, () => item);
 
 describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
   let browser: Browser;
@@ -322,6 +323,41 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     const titles = await page.locator('summary').allInnerTexts();
     expect(titles).toContain('At least 998 messages are not in your new mailbox');
     expect(titles).toContain('1,500 contacts could not be copied');
+  });
+
+  test('a list that ends before all is told says so, and where the rest is', async () => {
+    const folder = { mailbox: 'Drafts', reason: 'The mail server does not let us read this folder.' };
+    const message = { mailbox: 'Archive', reason: 'The message is too large for the new mailbox.' };
+    const note = { mailbox: 'Contacts', reason: 'The photo was left out.' };
+    const contacts = { copied: 0, remarked: 1200, present: 0, completed: 0, refused: 1500 };
+    await open({
+      emailmigration: {
+        ...DONE,
+        done: 5000,
+        total: 5000,
+        copied: 9,
+        skipped: [...many(500, folder), ...many(500, message)],
+      },
+      contactsmigration: { ...DONE, contacts, skipped: many(1000, message), remarks: many(1000, note) },
+    });
+    const ends = 'This list ends here. It has room for 1,000 lines. The receipt at the end lists everything.';
+    const titles = await page.locator('summary').allInnerTexts();
+    for (const title of [
+      'At least 500 folders could not be copied or checked',
+      'At least 500 messages are not in your new mailbox',
+      'At least 1,000 notes on your contacts',
+      '1,500 contacts could not be copied',
+    ]) {
+      expect(titles).toContain(title);
+      expect(await page.locator('details', { hasText: title }).getByText(ends).count()).toBe(1);
+    }
+    await page.getByText('At least 500 folders could not be copied or checked. See the list below.').waitFor();
+    await open({
+      emailmigration: { ...DONE, done: 5000, total: 5000, copied: 9, skipped: [folder, ...many(998, message)] },
+      contactsmigration: { ...DONE, contacts: { ...contacts, remarked: 2 }, remarks: many(2, note) },
+    });
+    expect(await page.getByText('This list ends here').count()).toBe(0);
+    expect(await page.getByText('At least').count()).toBe(0);
   });
 
   test('an empty mailbox that is done has nothing to count', async () => {

@@ -216,6 +216,19 @@ describe('the ledger', () => {
     expect((await rowsOf(third, known[0]?.id ?? 0)).map(({ uid }) => uid)).toEqual([1, 2, 3]);
   });
 
+  test('of folders and messages that were left out neither takes the place of the other', async () => {
+    const { ledger, lease, row } = await opened(await ordered());
+    const locked = { ...INBOX, total: 0, reason: 'mailbox unreadable' };
+    await ledger.addMailboxes([1, 2, 3, 4, 5, 6].map((at) => ({ ...locked, sourcePath: `Locked ${at}` })));
+    const refused = { fate: 'refused', reason: 'too large', subject: 'Film' } as const;
+    await ledger.settle([row(1, refused)]);
+    const told = async () =>
+      (await skippedMessages(database, lease.transferId, 4)).map(({ mailbox, subject }) => subject ?? mailbox);
+    expect(await told()).toEqual(['Locked 1', 'Locked 2', 'Locked 3', 'Film']);
+    await ledger.settle([row(2, refused), row(3, refused)]);
+    expect(await told()).toEqual(['Locked 1', 'Locked 2', 'Film', 'Film']);
+  });
+
   test('tells what was left out, and how far the folders are', async () => {
     const { ledger, lease, row } = await opened(await ordered());
     const locked = { ...INBOX, sourcePath: 'Locked', total: 0, reason: 'mailbox unreadable' };

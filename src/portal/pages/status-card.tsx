@@ -6,10 +6,12 @@ import {
   isOfFolder,
   isTakenBack,
   lacksSome,
+  leavesMoreFolders,
   leavesSomeOut,
   presentOf,
   refusedBy,
   refusesMore,
+  SKIPPED_SHOWN,
   standingOf,
 } from '../../contract/transfer-status.ts';
 import { DRAWINGS } from '../parts/drawings.ts';
@@ -155,11 +157,12 @@ function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' |
   const items = progress.skipped ?? [];
   const folders = items.filter(isOfFolder);
   const others = items.filter((item) => !isOfFolder(item));
+  const end = <ListEnd of={items} ofExport={ofExport} />;
   return (
     <>
       {folders.length > 0 && (
         <details>
-          <summary>{status.foldersLeft(folders.length)}</summary>
+          <summary>{status.foldersLeft(folders.length, leavesMoreFolders(progress))}</summary>
           <p>{status.foldersLeftHelp}</p>
           <ul>
             {folders.map((item, index) => (
@@ -174,6 +177,7 @@ function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' |
               </li>
             ))}
           </ul>
+          {end}
         </details>
       )}
       {others.length > 0 && (
@@ -195,10 +199,16 @@ function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' |
               </li>
             ))}
           </ul>
+          {end}
         </details>
       )}
     </>
   );
+}
+
+/** That a list can't show everything. */
+export function ListEnd({ of, ofExport }: { readonly of: readonly unknown[]; readonly ofExport: boolean }) {
+  return of.length < SKIPPED_SHOWN ? null : <p className="soft">{status.listEnds(ofExport)}</p>;
 }
 
 /** The engine's final comparison, once it has been made. */

@@ -1,15 +1,23 @@
 import { isOffered } from '../../../machines/owner-acts.ts';
 import type { ContactsProgress, Forwarding, TransferStatus } from '../../contract/calls/status.ts';
+import { SKIPPED_SHOWN } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
 import { acts } from '../wording/acts.ts';
 import { contactsOutcome, contactsRemarks, forwardingWords } from '../wording/status-contacts.ts';
 import { status as words } from '../wording/status.ts';
 import { useSend } from '../wizard-context.tsx';
+import { ListEnd } from './status-card.tsx';
 
 const OUTCOMES = ['copied', 'remarked', 'completed', 'present', 'refused'] as const;
 
 /** What became of the contacts, by number, and what there is to say of single ones. */
-export function ContactsOutcome({ progress }: { readonly progress: ContactsProgress }) {
+export function ContactsOutcome({
+  progress,
+  ofExport,
+}: {
+  readonly progress: ContactsProgress;
+  readonly ofExport: boolean;
+}) {
   const { contacts, remarks = [] } = progress;
   const outcomes = contacts === undefined ? [] : OUTCOMES.filter((outcome) => contacts[outcome] > 0);
   // Those that were copied are counted above.
@@ -25,7 +33,7 @@ export function ContactsOutcome({ progress }: { readonly progress: ContactsProgr
       )}
       {remarks.length > 0 && (
         <details>
-          <summary>{contactsRemarks.title(remarks.length)}</summary>
+          <summary>{contactsRemarks.title(remarks.length, remarks.length >= SKIPPED_SHOWN)}</summary>
           <p>{contactsRemarks.help(remarks.length)}</p>
           <ul>
             {remarks.map(({ reason, subject }, index) => (
@@ -36,6 +44,7 @@ export function ContactsOutcome({ progress }: { readonly progress: ContactsProgr
               </li>
             ))}
           </ul>
+          <ListEnd of={remarks} ofExport={ofExport} />
         </details>
       )}
     </>

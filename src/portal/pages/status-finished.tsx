@@ -11,6 +11,7 @@ import {
   isExport,
   isTakenBack,
   lacksSome,
+  leavesMoreFolders,
   leavesSomeOut,
   presentOf,
   refusedBy,
@@ -187,7 +188,7 @@ function refused(kind: 'email' | 'contacts', progress: Progress | undefined, ofE
 
 function foldersLeft(progress: Progress = { status: '' }): Fact[] {
   const count = foldersLeftBy(progress);
-  return count === 0 ? [] : [{ icon: 'warning', text: words.foldersLeft(count) }];
+  return count === 0 ? [] : [{ icon: 'warning', text: words.foldersLeft(count, leavesMoreFolders(progress)) }];
 }
 
 /** How the contacts could come too. */

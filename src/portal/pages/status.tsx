@@ -134,7 +134,7 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
           beside={status.emailmigration}
           {...ending}
         >
-          <ContactsOutcome progress={status.contactsmigration} />
+          <ContactsOutcome progress={status.contactsmigration} ofExport={ofExport} />
         </OperationCard>
       )}
       {status?.emailforwarding !== undefined && !isLimited && (

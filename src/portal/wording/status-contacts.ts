@@ -23,8 +23,8 @@ export const contactsOutcome: Readonly<Record<keyof ContactCounts, (count: numbe
 };
 
 export const contactsRemarks = {
-  title: (count: number) =>
-    `${formatNumber(count)} ${plural.select(count) === 'one' ? 'note' : 'notes'} on your contacts`,
+  title: (count: number, isLeast: boolean) =>
+    `${isLeast ? 'At least ' : ''}${formatNumber(count)} ${plural.select(count) === 'one' ? 'note' : 'notes'} on your contacts`,
   help: (count: number) =>
     `${plural.select(count) === 'one' ? 'This contact is' : 'These contacts are'} in your new address book. Some details are in another place there, or were left out.`,
 } as const;

@@ -33,7 +33,7 @@ export const finished = {
   },
   refused: (kind: Kind, count: number, ofExport: boolean, isLeast: boolean) =>
     `${status.skipped(kind, count, ofExport, isLeast)}. See the list below.`,
-  foldersLeft: (count: number) => `${status.foldersLeft(count)}. See the list below.`,
+  foldersLeft: (count: number, isLeast: boolean) => `${status.foldersLeft(count, isLeast)}. See the list below.`,
   noContacts: {
     permitted: 'Your contacts. To bring them too, start a new transfer and allow contacts. No message is copied twice.',
     typed: 'Your contacts. You can download them as files, and add them to your new mailbox yourself.',

@@ -1,6 +1,7 @@
 import { EXPORT_PART_OCTETS } from '../../contract/export-part.ts';
 import {
   type ShownStatus,
+  SKIPPED_SHOWN,
   type Standing,
   type StatusValue,
   TRANSFER_ID_LENGTH,
@@ -203,9 +204,12 @@ export const status = {
   } satisfies Record<Kind, string>,
   /** Of one that could not be read nobody knows its subject. */
   unnamed: { email: 'A message', contacts: 'A contact' } satisfies Record<Kind, string>,
-  foldersLeft: (count: number) =>
-    `${formatNumber(count)} ${plural.select(count) === 'one' ? 'folder' : 'folders'} could not be copied or checked`,
+  foldersLeft: (count: number, isLeast: boolean) =>
+    `${isLeast ? 'At least ' : ''}${formatNumber(count)} ${plural.select(count) === 'one' ? 'folder' : 'folders'} could not be copied or checked`,
   foldersLeftHelp: 'Nothing was deleted from the mailbox that your mail comes from.',
+  /** Below a list that can't show everything. An export has no receipt. */
+  listEnds: (ofExport: boolean) =>
+    `This list ends here. It has room for ${formatNumber(SKIPPED_SHOWN)} lines.${ofExport ? '' : ' The receipt at the end lists everything.'}`,
   wrong: {
     before: (legacyName: string, isClosed: boolean) =>
       isClosed ? 'Please ' : `Your mail is safe in your ${legacyName} mailbox. Please `,

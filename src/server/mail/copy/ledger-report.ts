@@ -5,18 +5,21 @@ import { wordsFor } from './reasons.ts';
 /** A message that is not in the new mailbox as it was sent, or a mailbox that is not there as a whole. */
 const LEFT_OUT = `l.fate in ('refused', 'lost', 'changed', 'taken') and (l.reason is not null or l.fate = 'lost')`;
 
-/** What was left out, mailboxes first, with the reasons in words. */
+/** What was left out, mailboxes first, with the reasons in words. Neither takes more than half of it from the other. */
 export async function skippedMessages(sql: Sql, transferId: string, atMost: number): Promise<Skipped[]> {
-  const rows = await sql.query<{ mailbox: string; reason: string; subject: string | null }>(
-    `(select source_path as mailbox, reason, null as subject from ledger_mailboxes
-      where transfer_id = $1 and reason is not null group by source_path, reason order by min(id))
+  const rows = await sql.query<{ ofFolder: boolean; mailbox: string; reason: string; subject: string | null }>(
+    `(select true as "ofFolder", source_path as mailbox, reason, null as subject from ledger_mailboxes
+      where transfer_id = $1 and reason is not null group by source_path, reason order by min(id) limit $2)
      union all
-     (select m.source_path, coalesce(l.reason, l.fate), l.subject
+     (select false, m.source_path, coalesce(l.reason, l.fate), l.subject
       from ledger l join ledger_mailboxes m on m.id = l.mailbox_id
       where m.transfer_id = $1 and ${LEFT_OUT} order by m.id, l.uid limit $2)`,
     [transferId, atMost],
   );
-  return rows.slice(0, atMost).map(({ mailbox, reason, subject }) => ({
+  const folders = rows.filter(({ ofFolder }) => ofFolder);
+  const messages = rows.filter(({ ofFolder }) => !ofFolder);
+  const room = Math.max(Math.ceil(atMost / 2), atMost - messages.length);
+  return [...folders.slice(0, room), ...messages].slice(0, atMost).map(({ mailbox, reason, subject }) => ({
     mailbox,
     reason: wordsFor(reason),
     ...(subject === null ? {} : { subject }),
