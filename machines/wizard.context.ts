@@ -70,7 +70,6 @@ export function sessionOf(context: Context): Session {
   const { checkSanBrunoOnOauthCallback, jwt, notificationContact, emailHash } = context;
   const { emailExportType, contactsExportType, awaitedConsent, transferId, letter } = context;
   const begun = letterOf(context.typed);
-  const isSent = letter !== null && begun.issue === '';
   return {
     source,
     destination,
@@ -84,7 +83,7 @@ export function sessionOf(context: Context): Session {
     emailExportType,
     contactsExportType,
     awaitedConsent,
-    draft: !isSent && Object.values(begun).some(Boolean) ? { ...begun, transferId } : null,
+    draft: Object.values(begun).some(Boolean) ? { ...begun, transferId } : null,
     letter,
   };
 }

@@ -373,7 +373,11 @@ export const wizard = setup({
         supportId: typed.supportId || (transferId ?? ''),
       }),
     }),
-    'forget the letter': assign({ letter: null }),
+    // Who writes once more does not type the rest again.
+    'forget the letter': assign({
+      letter: null,
+      typed: ({ context, event }) => (event.type === 'support.again' ? context.typed : NOTHING_TYPED),
+    }),
     'remember the letter': assign({ letter: (_, params: { letter: SupportRequest }) => params.letter }),
 
     // Messages

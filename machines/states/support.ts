@@ -84,7 +84,6 @@ const sending = wizard.createStateConfig({
           target: 'sent',
           actions: [
             { type: 'remember the letter', params: ({ context }) => ({ letter: supportRequestOf(context) }) },
-            // Who writes once more does not type the rest again.
             { type: 'type', params: { issue: '' } },
             { type: 'show the message', params: { message: { about: 'support sent' } } },
           ],
