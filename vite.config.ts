@@ -28,17 +28,25 @@ function firstPaint(): Plugin {
 }
 
 /**
- * The router keeps a link component for each route, and no page has one: what is followed is an event of the machine. It
- * would be a fiftieth of the first load.
+ * What the router keeps for every application, and this one never uses, by the file that brings it: link components,
+ * where what is followed here is an event of the machine, and its own way to read and write a query, for which
+ * `router.tsx` has another. It would be a fiftieth of the first load.
  */
-function withoutRouterLinks(): Plugin {
-  const none = '\0router-links';
+const UNUSED_OF_ROUTER: Readonly<Record<string, string>> = {
+  'react-router ./link.js': 'Link, createLink, linkOptions, useLinkProps',
+  'router-core ./searchParams.js': 'defaultParseSearch, defaultStringifySearch, parseSearchWith, stringifySearchWith',
+};
+
+function withoutUnusedOfRouter(): Plugin {
+  const none = '\0none-of-router:';
   return {
-    name: 'without-router-links',
+    name: 'without-unused-of-router',
     enforce: 'pre',
-    resolveId: (source, importer) =>
-      source === './link.js' && importer?.includes('/@tanstack/react-router/') === true ? none : null,
-    load: (id) => (id === none ? 'export const [Link, createLink, linkOptions, useLinkProps] = [];' : null),
+    resolveId: (source, importer) => {
+      const file = `${/\/@tanstack\/([a-z-]+)\//.exec(importer ?? '')?.[1]} ${source}`;
+      return Object.hasOwn(UNUSED_OF_ROUTER, file) ? none + file : null;
+    },
+    load: (id) => (id.startsWith(none) ? `export const [${UNUSED_OF_ROUTER[id.slice(none.length)]}] = [];` : null),
   };
 }
 
@@ -84,7 +92,7 @@ const project = (folder: Folder) => ({
 export default defineConfig(() => ({
   root: join(root, 'src/portal'),
   cacheDir: join(root, 'node_modules/.vite'),
-  plugins: [react(), firstPaint(), withoutRouterLinks()],
+  plugins: [react(), firstPaint(), withoutUnusedOfRouter()],
   // React has had this hook itself since version 18.
   resolve: { alias: [{ find: /^use-sync-external-store\/shim(?:\/index\.js)?$/, replacement: 'react' }] },
   define: {
