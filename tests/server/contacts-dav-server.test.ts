@@ -8,7 +8,7 @@ import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { Web } from '../../src/server/contacts/web.ts';
 import { person, readerOf } from '../support/contact-samples.ts';
 import { copyInto } from '../support/contacts-copy.ts';
-import { startApi, type ApiAnswer, type ApiRequest, type ScriptedApi } from '../support/scripted-api.ts';
+import { startApi, type ApiAnswer, type ApiRequest, type Fault, type ScriptedApi } from '../support/scripted-api.ts';
 
 const SIGNAL = new AbortController().signal;
 const NAMESPACES = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav"';
@@ -41,6 +41,8 @@ function names(readings: readonly Reading[]): string[] {
 function uids(readings: readonly Reading[]): string[] {
   return readings.map((reading) => (reading.kind === 'contact' ? reading.contact.uid : 'skipped'));
 }
+
+const breaksAtPhoto: Fault = ({ bytes }) => (bytes.includes('PHOTO') ? 'cut' : null);
 
 /** A server of which only this is known: what it answers to a method and a path. */
 type Script = Record<string, (request: ApiRequest) => ApiAnswer>;
@@ -400,6 +402,27 @@ describe('a CardDAV server', () => {
       text: '',
     });
     expect(await writer.write([odd], SIGNAL)).toMatchObject([{ outcome: 'written' }]);
+  });
+
+  test('that breaks off at a photo gets the contact without it; what it may have taken all the same is not said to be less', async () => {
+    const writer = cardDavWriter(
+      new Dav(
+        new Web(new URL(`${api.url}/b/`), { email: 'a@legacy.example', password: 'x' }, { sleep: async () => {} }),
+      ),
+    );
+    serveBook({});
+    const ann = { ...person('ann', 'Ann', []), photo: { mediaType: 'image/png', bytes: new Uint8Array([1, 2, 3]) } };
+    const path = `/b/${derivedUid('ann')}.vcf`;
+    script[`PUT ${path}`] = () => ({ status: 201, text: '' });
+    // No longer than a network may be away.
+    api.faults.push(...Array.from({ length: 6 }, () => breaksAtPhoto));
+    expect(await writer.write([ann], SIGNAL)).toEqual([{ outcome: 'written', notes: [], stays: [] }]);
+    api.faults.push(...Array.from({ length: 48 }, () => breaksAtPhoto));
+    expect(await writer.write([ann], SIGNAL)).toEqual([
+      { outcome: 'written', notes: ['The photo was not accepted there.'], stays: ['photo'] },
+    ]);
+    script[`PUT ${path}`] = () => ({ status: 412, text: '' });
+    expect(await writer.write([ann], SIGNAL)).toEqual([{ outcome: 'written', notes: [], stays: [] }]);
   });
 
   test('may fold its cards inside a character', async () => {

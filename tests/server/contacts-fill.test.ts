@@ -22,6 +22,8 @@ import { PeopleApi } from '../support/people-api.ts';
 import { faultsAt, startApi, type ApiAnswer, type Fault, type ScriptedApi } from '../support/scripted-api.ts';
 
 const SIGNAL = new AbortController().signal;
+const breaksAtPhoto: Fault = ({ method, url }) =>
+  method !== 'GET' && /updateContactPhoto$|photo\/\$value$/.test(url.pathname) ? 'cut' : null;
 const ROSE = contact({
   uid: 'rose',
   name: { ...BLANK.name, formatted: 'Rose Hill', given: 'Rose', family: 'Hill' },
@@ -235,6 +237,55 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
     const copied = await copy([ANN, ROSE, ZOE, changed]);
     expect(copied).toMatchObject({ total: 3, written: 2, present: 1, lost: 0, duplicated: 0, changed: 0 });
     expect(held().size).toBe(3);
+  });
+
+  test('and at which the connection breaks every time keeps no other from arriving, and is told so', async () => {
+    const crowd = Array.from({ length: 9 }, (_, at) => person(`u${at}`, `Person ${at}`, []));
+    const batches = provider === 'google' ? ':batchCreateContacts' : '$batch';
+    const breaking: Fault = ({ url, bytes }) =>
+      url.pathname.endsWith(batches) && bytes.toString().includes('Person 3') ? 'cut' : null;
+    api.faults.push(...Array.from({ length: 99 }, () => breaking));
+    const copied = await copy(crowd);
+    expect(copied).toMatchObject({ total: 9, written: 8, lost: 0, duplicated: 0 });
+    expect(copied.skipped).toMatchObject([
+      { subject: 'Person 3', reason: 'Your new address book broke off each time it was to take this contact.' },
+    ]);
+    expect(held().size).toBe(8);
+  });
+
+  test('and whose photo breaks the connection every time arrives without it, and that is told', async () => {
+    api.faults.push(...Array.from({ length: 99 }, () => breaksAtPhoto));
+    const copied = await copy([ROSE, ANN, ZOE]);
+    expect(copied).toMatchObject({ total: 3, written: 3, lost: 0, duplicated: 0, changed: 0 });
+    expect(copied.notes).toContainEqual({
+      contact: 'Rose Hill',
+      note: 'Your new address book broke off each time this contact was to get details.',
+    });
+  });
+
+  test('and at which the connection breaks for no longer than a network may be away gets all that it lacks', async () => {
+    putTheirs();
+    const breaking: Fault = (request) => (failsToFill(request) === null ? null : 'cut');
+    api.faults.push(...Array.from({ length: 6 }, () => breaking));
+    expect(await copy([ROSE, ANN])).toMatchObject({ total: 2, completed: 1, written: 1, lost: 0, changed: 0 });
+    expect(stored()).toContain('rose@work.example');
+  });
+
+  test('and at which the connection breaks, and never comes back, is left to the next run', async () => {
+    putTheirs();
+    let isGone = false;
+    const goes: Fault = (request) => {
+      isGone ||= failsToFill(request) !== null;
+      return isGone ? 'cut' : null;
+    };
+    api.faults.push(...Array.from({ length: 99 }, () => goes));
+    const fates = new MemoryFates();
+    const all = { reader: readerOf([ANN, ZOE, ROSE]), writer: writer(), signal: SIGNAL };
+    await expect(copyInto(all, fates)).rejects.toMatchObject({ fault: 'unavailable' });
+    expect(fates.kept.get('rose')?.fate).toBe('intent');
+    api.faults.length = 0;
+    expect(await copyInto(all, fates)).toMatchObject({ total: 3, completed: 1, lost: 0, duplicated: 0 });
+    expect(stored()).toContain('rose@work.example');
   });
 
   test('and all others on which it fails are left to the next run', async () => {

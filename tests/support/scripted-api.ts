@@ -19,13 +19,13 @@ export type ApiAnswer = {
 };
 
 /** Returns `null` if it doesn't apply to the request. */
-export type Fault = (request: ApiRequest) => ApiAnswer | 'drop' | 'hang' | null;
+export type Fault = (request: ApiRequest) => ApiAnswer | 'drop' | 'cut' | 'hang' | null;
 
 export type ScriptedApi = AsyncDisposable & {
   readonly url: string;
   /** All requests, in order. */
   readonly requests: ApiRequest[];
-  /** Used for the next requests. `drop` closes the connection after carrying out the request, `hang` never answers. */
+  /** Used for the next requests. `drop` closes the connection after carrying out the request, `cut` without, `hang` never answers. */
   readonly faults: Fault[];
 };
 
@@ -50,8 +50,8 @@ export async function startApi(answer: (request: ApiRequest) => ApiAnswer): Prom
     const fault = faults.find((script) => script(request) !== null);
     const scripted = fault?.(request) ?? null;
     if (fault !== undefined) faults.splice(faults.indexOf(fault), 1);
-    if (scripted === 'drop') {
-      answer(request);
+    if (scripted === 'drop' || scripted === 'cut') {
+      if (scripted === 'drop') answer(request);
       response.destroy();
       return;
     }

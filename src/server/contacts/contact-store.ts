@@ -138,6 +138,11 @@ export function blamesOne(error: unknown): error is ContactStoreError {
   return error instanceof ContactStoreError && isOfOne(error) && error.pause === undefined;
 }
 
+/** The connection broke, or no answer came, on every attempt: if the store answers otherwise, because of what was sent. */
+export function isBrokenOff({ fault, status, pause }: ContactStoreError): boolean {
+  return fault === 'unavailable' && status === undefined && pause === undefined;
+}
+
 /** A contact that changes each time it is filled is left as it is, without affecting others: hence a conflict's status. */
 export function changedAllTheTime(host: string): ContactStoreError {
   return new ContactStoreError('unavailable', `${host}: a contact is being changed all the time`, {

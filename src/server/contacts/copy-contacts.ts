@@ -2,6 +2,7 @@ import type { Contact } from '../../contract/contact.ts';
 import {
   ContactStoreError,
   blamesOne,
+  isBrokenOff,
   isOfOne,
   type ContactReader,
   type ContactWriter,
@@ -16,7 +17,7 @@ import { digestOf } from './contact-digest.ts';
 import { indexOf, indexWith } from './listed-there.ts';
 import type { MatchIndex } from './matching.ts';
 import type { Part } from './parts.ts';
-import { refusedNote } from './remarks.ts';
+import { BROKEN_OFF_FILLING, BROKEN_OFF_WRITING, refusedNote } from './remarks.ts';
 import { displayNameOf } from './vcard/read-vcard.ts';
 import type { Sleep } from './web.ts';
 
@@ -165,11 +166,18 @@ class Run {
   async settleFailing(): Promise<void> {
     // Asked for all of them at once: telling of the first one is progress.
     const isLast = this.#hadWritten && this.#failing.every(({ error }) => this.#copy.isLastTry?.(error) === true);
+    if (this.#failing.some(({ error }) => isBrokenOff(error))) await this.#requireAnswer();
     for (const { contact, error, there } of this.#failing) {
       if (!this.#hasWritten && !isLast) throw error;
       if (there === undefined) await this.#refused(contact, error);
       else await this.#leftAsItIs(contact, error, there);
     }
+  }
+
+  /** Where a destination is gone, it is not the contact at which the connection broke. */
+  async #requireAnswer(): Promise<void> {
+    const { writer, signal } = this.#copy;
+    for await (const _ of writer.existing(signal)) return;
   }
 
   /** A remark about a group; it counts for no contact. */
@@ -278,12 +286,17 @@ class Run {
   }
 
   /** `null` if the destination fails at this contact; how the others fare then decides its fate. */
-  async #filled(contact: Contact, there: NonNullable<Failing['there']>): Promise<FillResult | null> {
+  async #filled(contact: Contact, there: NonNullable<Failing['there']>, isAgain = false): Promise<FillResult | null> {
     const { writer, signal } = this.#copy;
     try {
       return await writer.fill(there.existing, contact, signal);
     } catch (error) {
-      if (!blamesOne(error)) throw error;
+      const isBroken = error instanceof ContactStoreError && isBrokenOff(error);
+      if (!blamesOne(error) && !isBroken) throw error;
+      if (isBroken && !isAgain) {
+        await this.#requireAnswer();
+        return this.#filled(contact, there, true);
+      }
       // A destination that says so works, however many of its contacts are being changed.
       if (error.status === 412) await this.#leftAsItIs(contact, error, there);
       else this.#failed({ contact, error, there });
@@ -301,13 +314,14 @@ class Run {
       } catch (error) {
         if (!(error instanceof ContactStoreError)) throw error;
         const isOver = attempt >= BATCH_TRIES;
-        if (isOver && !isOfOne(error)) throw error;
+        if (isOver && !isOfOne(error) && !isBrokenOff(error)) throw error;
         if (error.fault !== 'unavailable' && error.fault !== 'refused') throw error;
         // A destination that asks for a pause is left to the next run, which also looks first.
         if (error.pause !== undefined) throw error;
         // It is unknown which of them arrived: look, so that none is written twice.
         if (error.fault === 'unavailable') await sleep(LOOK_AFTER * attempt, signal);
-        const written = error.fault === 'unavailable' && attempt === 1 ? left.map(({ uid }) => uid) : [];
+        const isLookedFor = error.fault === 'unavailable' && (attempt === 1 || isOver);
+        const written = isLookedFor ? left.map(({ uid }) => uid) : [];
         const index = await indexWith(written, this.#copy, this.#sourceUids);
         const missing: Contact[] = [];
         for (const contact of left) {
@@ -351,19 +365,18 @@ class Run {
 
   async #leftAsItIs(
     contact: Contact,
-    { status = 0 }: ContactStoreError,
+    error: ContactStoreError,
     { existing, fate }: NonNullable<Failing['there']>,
   ): Promise<void> {
     const { added, stays } = fillingFor(existing, contact);
-    await this.#note(contact, fate, fate === 'copied' ? '' : existing.id, [...stays, ...added], [refusedNote(status)]);
+    const note = isBrokenOff(error) ? BROKEN_OFF_FILLING : refusedNote(error.status ?? 0);
+    await this.#note(contact, fate, fate === 'copied' ? '' : existing.id, [...stays, ...added], [note]);
   }
 
-  async #refused(contact: Contact, { status }: ContactStoreError): Promise<void> {
-    const how = status === undefined ? '' : ` (${status})`;
-    await this.#results(
-      [contact],
-      [{ outcome: 'skipped', reason: `Your new address book refused this contact${how}.` }],
-    );
+  async #refused(contact: Contact, error: ContactStoreError): Promise<void> {
+    const how = error.status === undefined ? '' : ` (${error.status})`;
+    const reason = isBrokenOff(error) ? BROKEN_OFF_WRITING : `Your new address book refused this contact${how}.`;
+    await this.#results([contact], [{ outcome: 'skipped', reason }]);
   }
 
   async #results(contacts: readonly Contact[], results: readonly WriteResult[]): Promise<void> {

@@ -23,3 +23,9 @@ export function unsafeNote(parts: readonly Part[]): string {
 export function refusedNote(status: number): string {
   return `Your new address book refused to add details to this contact (${status}).`;
 }
+
+/** Additions to an existing contact at which the connection to the destination broke each time. */
+export const BROKEN_OFF_FILLING = 'Your new address book broke off each time this contact was to get details.';
+
+/** The same of a contact that was to be written. */
+export const BROKEN_OFF_WRITING = 'Your new address book broke off each time it was to take this contact.';

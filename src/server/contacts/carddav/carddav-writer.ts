@@ -4,6 +4,7 @@ import {
   changedAllTheTime,
   ContactStoreError,
   blamesOne,
+  isBrokenOff,
   isOfOne,
   type ContactGroup,
   type ContactWriter,
@@ -97,22 +98,42 @@ async function put(dav: Dav, book: URL, contact: Contact, signal: AbortSignal): 
   const url = addressOf(book, contact.uid);
   let refusal = 0;
   let failure: ContactStoreError | undefined;
+  /** The notes of the first attempt without an answer, which may have stored its card. */
+  let unclear: readonly string[] | undefined;
   for (const { card, notes } of attempts) {
-    const status = await dav.create(url, card, signal).catch((error: unknown) => {
-      if (!blamesOne(error)) throw error;
-      const { status: failed = 0 } = error;
-      // Some servers fail at what they can't read; a lock is on any card.
-      if (failed < 500) throw error;
+    const status = await create(dav, url, card, signal).catch((error: unknown) => {
+      if (!(error instanceof ContactStoreError) || !failsAtContent(error)) throw error;
+      if (isBrokenOff(error)) unclear ??= notes;
       failure = error;
-      return failed;
+      return error.status ?? 0;
     });
-    // 412: an earlier attempt that seemed lost has stored it.
-    if ((status >= 200 && status < 300) || status === 412)
-      return { outcome: 'written', notes, stays: notes.includes(PHOTO_NOT_TAKEN) ? ['photo'] : [] };
+    if (status >= 200 && status < 300) return written(notes);
+    // An earlier attempt that seemed lost has stored it.
+    if (status === 412) return written(unclear ?? notes);
     refusal = status;
   }
   if (failure !== undefined) throw failure;
   return { outcome: 'skipped', reason: `Your new address book refused this contact (${refusal}).` };
+}
+
+/** Where the connection broke each time, once more when the server is known to be there. */
+async function create(dav: Dav, url: URL, card: string, signal: AbortSignal): Promise<number> {
+  try {
+    return await dav.create(url, card, signal);
+  } catch (error) {
+    if (!(error instanceof ContactStoreError) || !isBrokenOff(error)) throw error;
+    await dav.read(url, signal).catch(unlessOfOne);
+    return dav.create(url, card, signal);
+  }
+}
+
+/** Some servers fail, or break the connection, at what they can't read or is too large; a lock is on any card. */
+function failsAtContent(error: ContactStoreError): boolean {
+  return isBrokenOff(error) || (blamesOne(error) && (error.status ?? 0) >= 500);
+}
+
+function written(notes: readonly string[]): WriteResult {
+  return { outcome: 'written', notes, stays: notes.includes(PHOTO_NOT_TAKEN) ? ['photo'] : [] };
 }
 
 /** A card is replaced only if nobody has changed it since it was read (`If-Match`). */
