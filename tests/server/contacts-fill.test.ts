@@ -239,6 +239,29 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
     expect(held().size).toBe(3);
   });
 
+  test('and on which it fails, as on many others, is told once others have arrived, though the copy is killed then', async () => {
+    const crowd = Array.from({ length: 24 }, (_, at) => person(`u${at}`, `Person ${at}.`, []));
+    const batches = provider === 'google' ? ':batchCreateContacts' : '$batch';
+    const failing: Fault = ({ url, bytes }) =>
+      url.pathname.endsWith(batches) && /Person \d*[13579]\./.test(bytes.toString()) ? { status: 500, json: {} } : null;
+    api.faults.push(...Array.from({ length: 999 }, () => failing));
+    const fates = new MemoryFates();
+    const killed = {
+      ...readerOf(crowd),
+      async *contacts(signal: AbortSignal) {
+        yield* readerOf(crowd).contacts(signal);
+        const group = { uid: 'g', name: 'All', notes: '', members: ['u0'], strangers: 0, vcard: '' };
+        yield { kind: 'group' as const, group };
+        throw new Error('killed');
+      },
+    };
+    await expect(copyInto({ reader: killed, writer: writer(), signal: SIGNAL }, fates)).rejects.toThrow('killed');
+    const all = { reader: readerOf([...crowd, ZOE]), writer: writer(), signal: SIGNAL };
+    const copied = await copyInto(all, fates);
+    expect(copied).toMatchObject({ total: 25, written: 13, lost: 0, duplicated: 0 });
+    expect(copied.skipped).toHaveLength(12);
+  });
+
   test('and at which the connection breaks every time keeps no other from arriving, and is told so', async () => {
     const crowd = Array.from({ length: 9 }, (_, at) => person(`u${at}`, `Person ${at}`, []));
     const batches = provider === 'google' ? ':batchCreateContacts' : '$batch';
@@ -265,8 +288,9 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
 
   test('and at which the connection breaks for no longer than a network may be away gets all that it lacks', async () => {
     putTheirs();
-    const breaking: Fault = (request) => (failsToFill(request) === null ? null : 'cut');
-    api.faults.push(...Array.from({ length: 6 }, () => breaking));
+    api.faults.push(
+      ...Array.from({ length: 6 }, (): Fault => (request) => (failsToFill(request) === null ? null : 'cut')),
+    );
     expect(await copy([ROSE, ANN])).toMatchObject({ total: 2, completed: 1, written: 1, lost: 0, changed: 0 });
     expect(stored()).toContain('rose@work.example');
   });

@@ -94,7 +94,7 @@ class Run {
   /** Under which contacts were settled while they could not be read, by UID. */
   readonly #unreadable = new Map<string, string>();
   #batch: Contact[] = [];
-  /** Failures while the destination accepted others. */
+  /** Failures that are not yet known to be the contacts'. */
   readonly #failing: Failing[] = [];
   #failedInARow = 0;
   #hasWritten = false;
@@ -162,13 +162,21 @@ class Run {
     await this.#write(batch);
   }
 
-  /** If nothing at all was written, no contact is to blame, and the next run tries them again, if there is one. */
+  /**
+   * For those that none has followed which was accepted. If nothing at all was written, no contact is to blame, and the
+   * next run tries them again, if there is one.
+   */
   async settleFailing(): Promise<void> {
     // Asked for all of them at once: telling of the first one is progress.
     const isLast = this.#hadWritten && this.#failing.every(({ error }) => this.#copy.isLastTry?.(error) === true);
     if (this.#failing.some(({ error }) => isBrokenOff(error))) await this.#requireAnswer();
-    for (const { contact, error, there } of this.#failing) {
-      if (!this.#hasWritten && !isLast) throw error;
+    const [first] = this.#failing;
+    if (first !== undefined && !this.#hasWritten && !isLast) throw first.error;
+    await this.#tellFailing();
+  }
+
+  async #tellFailing(): Promise<void> {
+    for (const { contact, error, there } of this.#failing.splice(0)) {
       if (there === undefined) await this.#refused(contact, error);
       else await this.#leftAsItIs(contact, error, there);
     }
@@ -310,6 +318,8 @@ class Run {
     for (let attempt = 1; left.length > 0; attempt += 1) {
       try {
         await this.#results(left, await writer.write(left, signal));
+        // A restart would find nothing but these, and could not tell whether the destination fails at all contacts.
+        if (this.#failedInARow === 0) await this.#tellFailing();
         return;
       } catch (error) {
         if (!(error instanceof ContactStoreError)) throw error;
