@@ -49,6 +49,45 @@ describe('an odd card', () => {
     }
   });
 
+  test('of Outlook has its numbers, days, names and messengers where they belong, and its address once', () => {
+    const contact = read(
+      card(
+        '2.1',
+        'N;LANGUAGE=en-us:Doe;Jane',
+        'TEL;WORK;VOICE:650 555 0100',
+        'X-MS-TEL;VOICE;COMPANY:650 555 0101',
+        'X-MS-TEL;VOICE;ASSISTANT:650 555 0102',
+        'ADR;WORK;PREF:;;1 Main St;San Bruno;CA;94066;USA',
+        'LABEL;WORK;PREF;ENCODING=QUOTED-PRINTABLE:1 Main St=0D=0A=',
+        'San Bruno, CA 94066',
+        'LABEL;HOME:2 Hill Rd',
+        'X-MS-OL-DEFAULT-POSTAL-ADDRESS:2',
+        'X-MS-OL-DESIGN;CHARSET=utf-8:<card ver="1.0"/>',
+        'X-MS-IMADDRESS:jane@im.example',
+        'X-MS-SPOUSE:Bob',
+        'X-MS-CHILD:Ann',
+        'X-MS-MANAGER:Max',
+        'X-MS-ASSISTANT:Eve',
+        'X-MS-ANNIVERSARY:20000601',
+      ),
+    );
+    expect(contact.phones).toEqual([
+      { label: 'work', value: '650 555 0100' },
+      { label: 'main', value: '650 555 0101' },
+      { label: 'assistant', value: '650 555 0102' },
+    ]);
+    expect(contact.messengers).toEqual([{ label: '', value: 'jane@im.example' }]);
+    expect(contact.relations).toEqual([
+      { label: 'spouse', value: 'Bob' },
+      { label: 'child', value: 'Ann' },
+      { label: 'manager', value: 'Max' },
+      { label: 'assistant', value: 'Eve' },
+    ]);
+    expect(contact.dates).toEqual([{ label: 'anniversary', value: '2000-06-01' }]);
+    expect(contact.more).toEqual([{ label: 'address', value: '2 Hill Rd' }]);
+    expect(read(writeVcard(contact, '3.0'))).toMatchObject({ phones: contact.phones, more: contact.more });
+  });
+
   test('with quoted-printable under VERSION:3.0 is read as it was meant', () => {
     const text = card(
       '3.0',

@@ -103,7 +103,7 @@ function contactOf(lines: CardProperties, vcard: string): Contact {
         .trim()
         .replace(/^mailto:/i, ''),
     ),
-    phones: lines.labelled('TEL', 'phone', phoneOf),
+    phones: PHONE_PROPERTIES.flatMap((name) => lines.labelled(name, 'phone', phoneOf)),
     addresses: lines.labelled('ADR', 'place', addressOf),
     websites: lines.labelled('URL', 'place', (line) => unescapeText(line.value).trim()),
     organization,
@@ -126,6 +126,9 @@ function contactOf(lines: CardProperties, vcard: string): Contact {
     vcard,
   };
 }
+
+/** The second one is Outlook's, for numbers that the standard has no type for. */
+const PHONE_PROPERTIES = ['TEL', 'X-MS-TEL'] as const;
 
 function firstPhotoOf(lines: CardProperties): Photo | undefined {
   for (const line of lines.of('PHOTO')) {

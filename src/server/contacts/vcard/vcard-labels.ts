@@ -37,6 +37,7 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['mobile', 'cell'],
   ['iphone', 'cell'],
   ['business', 'work'],
+  ['company', 'main'],
 ]);
 
 /** The label for a line's TYPE values; a set of them without a name here is spelled out. */

@@ -1,4 +1,5 @@
 import type { Labelled } from '../../../contract/contact.ts';
+import { wordsOf } from '../keys.ts';
 import { CardProperties, isBlank } from './card-properties.ts';
 import { paramOf, typesOf, unescapeText, type VcardLine } from './vcard-lines.ts';
 import { dateOf, isName, MESSENGER_PROPERTIES, RELATION_PROPERTIES } from './vcard-people.ts';
@@ -6,7 +7,7 @@ import { birthdayOf, bytesOf } from './vcard-values.ts';
 
 /** Properties for which `Contact` has a field for every line. */
 const HELD: ReadonlySet<string> = new Set([
-  ...'NICKNAME EMAIL TEL ADR URL ORG TITLE NOTE CATEGORIES IMPP X-ABRELATEDNAMES AGENT'.split(' '),
+  ...'NICKNAME EMAIL TEL X-MS-TEL ADR URL ORG TITLE NOTE CATEGORIES IMPP X-ABRELATEDNAMES AGENT'.split(' '),
   ...MESSENGER_PROPERTIES.keys(),
   ...RELATION_PROPERTIES.keys(),
 ]);
@@ -16,7 +17,7 @@ const HELD_ONCE: ReadonlySet<string> = new Set(
 );
 /** They describe the card, or the program that wrote it, and not the person. */
 const SILENT: ReadonlySet<string> = new Set(
-  'UID VERSION REV PRODID KIND MAILER PROFILE NAME SOURCE CLASS CLIENTPIDMAP X-ABLABEL X-ABADR X-ABUID X-ABSHOWAS X-EVOLUTION-FILE-AS X-ADDRESSBOOKSERVER-KIND'.split(
+  'UID VERSION REV PRODID KIND MAILER PROFILE NAME SOURCE CLASS CLIENTPIDMAP X-ABLABEL X-ABADR X-ABUID X-ABSHOWAS X-EVOLUTION-FILE-AS X-ADDRESSBOOKSERVER-KIND X-MS-OL-DESIGN X-MS-OL-DEFAULT-POSTAL-ADDRESS'.split(
     ' ',
   ),
 );
@@ -29,6 +30,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['X-ANNIVERSARY', 'anniversary'],
   ['X-ABDATE', 'date'],
   ['PHOTO', 'photo'],
+  ['LABEL', 'address'],
   ['LOGO', 'logo'],
   ['SOUND', 'sound'],
   ['KEY', 'key'],
@@ -53,9 +55,11 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 export function moreOf(lines: CardProperties): Labelled<string>[] {
   const seen = new Set<string>();
   let hasPhoto = false;
+  const inAddresses = new Set(lines.of('ADR').flatMap(({ value }) => wordsOf(unescapeText(value))));
   return lines.all.flatMap((line): Labelled<string>[] => {
     // RFC 6350 §6.3.1: an address that is not in pieces.
     if (line.name === 'ADR' && isBlank(line.value)) return addressLabelOf(line);
+    if (line.name === 'LABEL' && isAgain(line, inAddresses)) return [];
     if (isBlank(line.value) || SILENT.has(line.name) || HELD.has(line.name)) return [];
     const first = !seen.has(line.name);
     seen.add(line.name);
@@ -70,6 +74,12 @@ export function moreOf(lines: CardProperties): Labelled<string>[] {
     }
     return [{ label: lines.labelOf(line) || titleOf(line), value: readable(line) }];
   });
+}
+
+/** vCard 2.1 and 3.0 write an address once more, as on an envelope. */
+function isAgain({ value }: VcardLine, inAddresses: ReadonlySet<string>): boolean {
+  const words = wordsOf(unescapeText(value));
+  return words.length > 0 && words.every((word) => inAddresses.has(word));
 }
 
 function addressLabelOf(line: VcardLine): Labelled<string>[] {

@@ -12,6 +12,7 @@ export const MESSENGER_PROPERTIES: ReadonlyMap<string, string> = new Map([
   ['X-GTALK', 'gtalk'],
   ['X-ICQ', 'icq'],
   ['X-JABBER', 'jabber'],
+  ['X-MS-IMADDRESS', ''],
   ['X-MSN', 'msn'],
   ['X-QQ', 'qq'],
   ['X-SIP', 'sip'],
@@ -20,7 +21,7 @@ export const MESSENGER_PROPERTIES: ReadonlyMap<string, string> = new Map([
   ['X-YAHOO', 'yahoo'],
 ]);
 
-/** Properties for individual relations, as in Evolution, KAddressBook and others. */
+/** Properties for individual relations, as in Evolution, KAddressBook, Outlook and others. */
 export const RELATION_PROPERTIES: ReadonlyMap<string, string> = new Map([
   ['X-SPOUSE', 'spouse'],
   ['X-EVOLUTION-SPOUSE', 'spouse'],
@@ -33,14 +34,20 @@ export const RELATION_PROPERTIES: ReadonlyMap<string, string> = new Map([
   ['X-ASSISTANT', 'assistant'],
   ['X-EVOLUTION-ASSISTANT', 'assistant'],
   ['X-KADDRESSBOOK-X-ASSISTANTSNAME', 'assistant'],
+  ['X-MS-SPOUSE', 'spouse'],
+  ['X-MS-CHILD', 'child'],
+  ['X-MS-MANAGER', 'manager'],
+  ['X-MS-ASSISTANT', 'assistant'],
 ]);
 
-const ANNIVERSARIES = ['ANNIVERSARY', 'X-ANNIVERSARY', 'X-EVOLUTION-ANNIVERSARY', 'X-KADDRESSBOOK-X-ANNIVERSARY'];
+const ANNIVERSARIES: ReadonlySet<string> = new Set(
+  'ANNIVERSARY X-ANNIVERSARY X-EVOLUTION-ANNIVERSARY X-KADDRESSBOOK-X-ANNIVERSARY X-MS-ANNIVERSARY'.split(' '),
+);
 
 /** The date in a line, with its label; `null` if it holds no complete one. */
 export function dateOf(lines: CardProperties, line: VcardLine): Labelled<string> | null {
   const isDate = line.name === 'X-ABDATE';
-  if (!isDate && !ANNIVERSARIES.includes(line.name)) return null;
+  if (!isDate && !ANNIVERSARIES.has(line.name)) return null;
   const value = birthdayOf(line);
   return value === '' ? null : { label: isDate ? (lines.labelOf(line) ?? '') : 'anniversary', value };
 }
