@@ -88,6 +88,47 @@ describe('an odd card', () => {
     expect(read(writeVcard(contact, '3.0'))).toMatchObject({ phones: contact.phones, more: contact.more });
   });
 
+  test('of a phone by Samsung or with Android keeps its own labels, nicknames, days and relatives, also when written again', () => {
+    const encoded = 'CHARSET=UTF-8,ENCODING=QUOTED-PRINTABLE';
+    const text = card(
+      '2.1',
+      'N;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:;J=C3=B6rg;;;',
+      `TEL;X-CUSTOM(${encoded},=57=65=72=6B=73=74=C3=BC=72):650 555 0100`,
+      'TEL;X-CUSTOM(Boat house):650 555 0101',
+      'EMAIL;X-Verein:j@verein.example',
+      'EMAIL;HOME;X-INTERNET:j@home.example',
+      'TEL;CELL:650 555 0102',
+      'X-ANDROID-CUSTOM:vnd.android.cursor.item/nickname;Jo;1;;;;;;;;;;;;;',
+      'X-ANDROID-CUSTOM:vnd.android.cursor.item/contact_event;1984-05-05;1;;;;;;;;;;;;;',
+      'X-ANDROID-CUSTOM:vnd.android.cursor.item/contact_event;--06-01;0;Name day;;;;;;;;;;;;',
+      'X-ANDROID-CUSTOM;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:vnd.android.cursor.item/relation;=41=6E=6E=C3=A4;14;;;;;;;;;;;;;',
+      'X-ANDROID-CUSTOM:vnd.android.cursor.item/contact_event;some day;2;;;;;;;;;;;;;',
+    );
+    const contact = read(text);
+    const seen = {
+      nickname: 'Jo',
+      emails: [
+        { label: 'Verein', value: 'j@verein.example' },
+        { label: 'home', value: 'j@home.example' },
+      ],
+      phones: [
+        { label: 'Werkstür', value: '650 555 0100' },
+        { label: 'Boat house', value: '650 555 0101' },
+        { label: 'mobile', value: '650 555 0102' },
+      ],
+      dates: [
+        { label: 'anniversary', value: '1984-05-05' },
+        { label: 'Name day', value: '--06-01' },
+      ],
+      relations: [{ label: 'spouse', value: 'Annä' }],
+      more: [{ label: 'other', value: 'some day' }],
+    };
+    expect(contact).toMatchObject(seen);
+    const written = writeVcard(contact, '3.0');
+    expect(read(written)).toMatchObject(seen);
+    expect(written).not.toContain('X-CUSTOM');
+  });
+
   test('with quoted-printable under VERSION:3.0 is read as it was meant', () => {
     const text = card(
       '3.0',

@@ -3,7 +3,7 @@ import { CardProperties, isBlank } from './card-properties.ts';
 import { splitCards } from './cards-in-text.ts';
 import { readCardLines, splitValue, unescapeText, type CardFault, type VcardLine } from './vcard-lines.ts';
 import { moreOf } from './vcard-more.ts';
-import { datesOf, genderOf, messengersOf, relationsOf } from './vcard-people.ts';
+import { androidFieldOf, datesOf, genderOf, messengersOf, relationsOf } from './vcard-people.ts';
 import { birthdayOf, bytesOf, type Photo } from './vcard-values.ts';
 
 /** A card that names others: the members are UIDs without `urn:uuid:`, or `mailto:` addresses. */
@@ -94,10 +94,7 @@ function contactOf(lines: CardProperties, vcard: string): Contact {
       middle: lines.text('X-PHONETIC-MIDDLE-NAME').trim(),
       family: lines.text('X-PHONETIC-LAST-NAME').trim(),
     },
-    nickname: lines
-      .of('NICKNAME')
-      .flatMap((line) => splitValue(line.value, ',').map((part) => unescapeText(part).trim()))
-      .join(', '),
+    nickname: nicknamesOf(lines).join(', '),
     emails: lines.labelled('EMAIL', 'place', (line) =>
       unescapeText(line.value)
         .trim()
@@ -125,6 +122,16 @@ function contactOf(lines: CardProperties, vcard: string): Contact {
     more: moreOf(lines),
     vcard,
   };
+}
+
+function nicknamesOf(lines: CardProperties): string[] {
+  return [
+    ...lines.of('NICKNAME').flatMap((line) => splitValue(line.value, ',').map((part) => unescapeText(part).trim())),
+    ...lines
+      .of('X-ANDROID-CUSTOM')
+      .flatMap((line) => androidFieldOf(line) ?? [])
+      .flatMap(({ kind, value }) => (kind === 'nickname' ? [value] : [])),
+  ];
 }
 
 /** The second one is Outlook's, for numbers that the standard has no type for. */

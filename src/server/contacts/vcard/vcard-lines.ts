@@ -1,4 +1,6 @@
 import { cardsIn, marksOf } from './cards-in-text.ts';
+import { ownLabelOf } from './own-labels.ts';
+import { decodeQuotedPrintable, decoderOf } from './quoted-printable.ts';
 import { encodeParam, parseParam, type VcardParam } from './vcard-params.ts';
 
 /** One content line of a vCard (RFC 6350 §3.3). `value` is still escaped; `text` is the line as it was written, folds and all. */
@@ -60,7 +62,7 @@ export function readCardLines(text: string): VcardLines | CardFault {
   const declared = all.find((line) => line.name === 'VERSION')?.value.trim();
   const lines = all.filter((line) => line.name !== 'VERSION');
   if (declared === '4.0') return { version: '4.0', lines: lines.map(withoutEncoding) };
-  return { version: '3.0', lines: lines.map(declared === '3.0' ? withoutEncoding : from21) };
+  return { version: '3.0', lines: declared === '3.0' ? lines.map(withoutEncoding) : withOwnLabels(lines).map(from21) };
 }
 
 /** Moves an agent's card into the value of its line, as in vCard 3.0 (RFC 2426 §3.5.4). */
@@ -221,6 +223,18 @@ function unreadable(line: string): VcardLine {
   return lineOf(UNREADABLE, escapeText(line));
 }
 
+const LABELLED: ReadonlySet<string> = new Set(['TEL', 'EMAIL', 'ADR', 'URL']);
+
+/** Labels that phones put among the types have lines of their own, as Apple's. */
+function withOwnLabels(lines: readonly VcardLine[]): VcardLine[] {
+  return lines.flatMap((line, at) => {
+    const own = LABELLED.has(line.name) && line.group === '' ? ownLabelOf(line.params) : null;
+    if (own === null) return [line];
+    const group = `label${at}`;
+    return [{ ...line, group, params: own.others, text: '' }, lineOf('X-ABLABEL', own.label, [], group)];
+  });
+}
+
 function from21(line: VcardLine): VcardLine {
   const params = line.params.filter(({ name }) => name !== 'CHARSET' && name !== 'ENCODING');
   const decoded = decodedText(line);
@@ -254,27 +268,6 @@ function decodedText(line: VcardLine): string | null {
   if (!isInBase64(line) || kindOf(line.name, true) === 'file') return null;
   const text = decoderOf(charset).decode(Buffer.from(line.value, 'base64'));
   return text.includes('\uFFFD') ? null : text;
-}
-
-function decodeQuotedPrintable(value: string, charset: string | undefined): string {
-  const encoded = Buffer.from(value);
-  let length = 0;
-  for (let at = 0; at < encoded.length; at += 1, length += 1) {
-    const pair = encoded[at] === 0x3d ? encoded.toString('latin1', at + 1, at + 3) : '';
-    const isPair = /^[0-9A-Fa-f]{2}$/.test(pair);
-    encoded[length] = isPair ? Number.parseInt(pair, 16) : (encoded[at] ?? 0);
-    if (isPair) at += 2;
-  }
-  return decoderOf(charset).decode(encoded.subarray(0, length));
-}
-
-function decoderOf(charset: string | undefined): TextDecoder {
-  try {
-    return new TextDecoder(charset ?? 'utf-8');
-  } catch (error) {
-    if (error instanceof RangeError) return new TextDecoder('utf-8');
-    throw error;
-  }
 }
 
 export function paramOf(line: VcardLine, name: string): string | undefined {

@@ -2,7 +2,7 @@ import type { Labelled } from '../../../contract/contact.ts';
 import { wordsOf } from '../keys.ts';
 import { CardProperties, isBlank } from './card-properties.ts';
 import { paramOf, typesOf, unescapeText, type VcardLine } from './vcard-lines.ts';
-import { dateOf, isName, MESSENGER_PROPERTIES, RELATION_PROPERTIES } from './vcard-people.ts';
+import { androidFieldOf, dateOf, isName, MESSENGER_PROPERTIES, RELATION_PROPERTIES } from './vcard-people.ts';
 import { birthdayOf, bytesOf } from './vcard-values.ts';
 
 /** Properties for which `Contact` has a field for every line. */
@@ -68,6 +68,9 @@ export function moreOf(lines: CardProperties): Labelled<string>[] {
     if (line.name === 'BDAY' && first && birthdayOf(line) !== '') return [];
     if (line.name === 'RELATED' && isName(line)) return [];
     if (dateOf(lines, line) !== null) return [];
+    const field = androidFieldOf(line);
+    if (field !== null)
+      return field.kind === 'contact_event' ? [{ label: field.label || 'date', value: field.value }] : [];
     if (line.name === 'PHOTO' && !hasPhoto && bytesOf(line) !== null) {
       hasPhoto = true;
       return [];

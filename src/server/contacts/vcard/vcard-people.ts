@@ -44,8 +44,32 @@ const ANNIVERSARIES: ReadonlySet<string> = new Set(
   'ANNIVERSARY X-ANNIVERSARY X-EVOLUTION-ANNIVERSARY X-KADDRESSBOOK-X-ANNIVERSARY X-MS-ANNIVERSARY'.split(' '),
 );
 
+/** By Android's number for each; `''`: it has its own label. */
+const ANDROID_EVENTS = ['', 'anniversary', 'other', 'birthday'];
+const ANDROID_RELATIVES =
+  ',assistant,brother,child,domestic partner,father,friend,manager,mother,parent,partner,referred by,relative,sister,spouse'.split(
+    ',',
+  );
+const ANDROID_LENGTH = 4_000;
+const ANDROID_KIND = /^vnd\.android\.cursor\.item\/(nickname|contact_event|relation)$/;
+
+/** A field for which Android has no property: its kind, its value, a number for its type, a label. */
+export function androidFieldOf({ name, value }: VcardLine): (Labelled<string> & { readonly kind: string }) | null {
+  if (name !== 'X-ANDROID-CUSTOM' || value.length > ANDROID_LENGTH) return null;
+  const [item = '', text = '', type = '', own = ''] = splitValue(value, ';').map((part) => unescapeText(part).trim());
+  const kind = ANDROID_KIND.exec(item)?.[1];
+  if (kind === undefined || text === '') return null;
+  const labels = kind === 'relation' ? ANDROID_RELATIVES : ANDROID_EVENTS;
+  return { kind, value: text, label: labels[Number(type)] || own };
+}
+
 /** The date in a line, with its label; `null` if it holds no complete one. */
 export function dateOf(lines: CardProperties, line: VcardLine): Labelled<string> | null {
+  const field = androidFieldOf(line);
+  if (field?.kind === 'contact_event') {
+    const day = birthdayOf({ ...line, value: field.value });
+    return day === '' ? null : { label: field.label, value: day };
+  }
   const isDate = line.name === 'X-ABDATE';
   if (!isDate && !ANNIVERSARIES.has(line.name)) return null;
   const value = birthdayOf(line);
@@ -88,6 +112,8 @@ const OTHER_RELATIONS: ReadonlySet<string> = new Set(['X-ABRELATEDNAMES', 'RELAT
 
 export function relationsOf(lines: CardProperties): Labelled<string>[] {
   const found = lines.all.flatMap((line): Labelled<string>[] => {
+    const field = androidFieldOf(line);
+    if (field?.kind === 'relation') return [{ label: field.label, value: field.value }];
     const relation = RELATION_PROPERTIES.get(line.name);
     if (relation === undefined && !OTHER_RELATIONS.has(line.name)) return [];
     const value = unescapeText(line.value).trim();
