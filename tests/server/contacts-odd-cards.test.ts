@@ -393,6 +393,35 @@ describe('an odd address book', () => {
     );
   });
 
+  test('may have SOGo’s lists, which name cards by their files and are no vCards: each is a group', async () => {
+    put('/b/5A-1.vcf', card('3.0', 'UID:jane', 'FN:Jane', 'EMAIL:home@example.com'));
+    put('/b/5A-2.vcf', card('3.0', 'UID:bob', 'FN:Bob', 'EMAIL:home@example.com'));
+    const list = [
+      'BEGIN:VLIST',
+      'UID:5A-3.vlf',
+      'VERSION:1.0',
+      'FN:Choir, old',
+      'NICKNAME:choir',
+      'DESCRIPTION:sings',
+      'CARD;EMAIL=home@example.com;FN="Bob, B.":5A-2.vcf',
+      'CARD;EMAIL=gone@example.com;FN=Gone:5A-9.vcf',
+      'END:VLIST',
+      '',
+    ];
+    put('/b/5A-3.vlf', list.join('\r\n'));
+    put('/b/5A-4.vlf', list.slice(0, -3).join('\r\n'));
+    const { total, contacts, groups, skipped } = await readAll();
+    expect(total).toBe(3);
+    expect(contacts.map(({ uid, groups: joined }) => [uid, joined])).toEqual([
+      ['jane', []],
+      ['bob', ['Choir, old']],
+    ]);
+    expect(groups).toMatchObject([
+      { uid: '5A-3.vlf', name: 'Choir, old', notes: 'sings\n\nNickname: choir', members: ['bob'], strangers: 1 },
+    ]);
+    expect(skipped).toMatchObject([{ skipped: { reason: 'We cannot read this contact card.', subject: '5A-4.vlf' } }]);
+  });
+
   test('has its photos by link brought along from its own server, and from no other', async () => {
     put('/b/1.vcf', card('3.0', 'UID:1', 'FN:Jane', `PHOTO;VALUE=uri:${api.url}/photos/jane.png`));
     put('/b/2.vcf', card('3.0', 'UID:2', 'FN:Ann', 'PHOTO;VALUE=uri:http://169.254.169.254/latest'));

@@ -13,6 +13,7 @@ import { textKey } from '../keys.ts';
 import { derivedUid } from '../matching.ts';
 import {
   displayNameOf,
+  fileKey,
   memberKey,
   photoLinkOf,
   readCards,
@@ -91,6 +92,7 @@ async function lookThrough(dav: Dav, account: string, signal: AbortSignal): Prom
         const { contact } = read;
         const uid = given.uidOf(contact);
         uids.add(uid);
+        setFirst(byMember, fileKey(fileNameOf(card.url)), uid);
         if (contact.uid !== '') setFirst(byMember, memberKey(contact.uid), uid);
         for (const { value } of contact.emails) setFirst(byMember, `mailto:${textKey(value)}`, uid);
         if (books.length > 1 && name !== '') join(uid, name);

@@ -6,7 +6,7 @@ import { moreOf } from './vcard-more.ts';
 import { androidFieldOf, datesOf, genderOf, messengersOf, relationsOf } from './vcard-people.ts';
 import { birthdayOf, bytesOf, type Photo } from './vcard-values.ts';
 
-/** A card that names others: the members are UIDs without `urn:uuid:`, or `mailto:` addresses. */
+/** A card that names others: the members are UIDs without `urn:uuid:`, `mailto:` addresses, or `card:` and a file's name. */
 export type GroupCard = {
   readonly uid: string;
   readonly name: string;
@@ -23,7 +23,10 @@ export type ReadCard =
 /** Reads one vCard 2.1, 3.0 or 4.0. If it has no UID, `uid` is `''`. Never throws. */
 export function readCard(text: string): ReadCard {
   const card = readCardLines(text);
-  if (typeof card === 'string') return { kind: 'fault', fault: card };
+  if (typeof card === 'string') {
+    const list = card === 'not a vCard' ? listOf(text) : null;
+    return list === null ? { kind: 'fault', fault: card } : { kind: 'group', group: list };
+  }
   const lines = new CardProperties(card.lines);
   if (isGroup(lines)) return { kind: 'group', group: groupOf(lines, text) };
   const contact = contactOf(lines, text);
@@ -230,6 +233,35 @@ function groupOf(lines: CardProperties, vcard: string): GroupCard {
     ),
     vcard,
   };
+}
+
+const [LIST_BEGINS, LIST_ENDS] = ['BEGIN:VLIST', 'END:VLIST'];
+
+/** SOGo's list of cards, in the form of a card; `null` if it is none. */
+function listOf(text: string): GroupCard | null {
+  const whole = text.trim();
+  const isList =
+    whole.slice(0, LIST_BEGINS.length).toUpperCase() === LIST_BEGINS &&
+    whole.slice(-LIST_ENDS.length).toUpperCase() === LIST_ENDS;
+  if (!isList) return null;
+  const card = readCardLines(`BEGIN:VCARD${whole.slice(LIST_BEGINS.length, -LIST_ENDS.length)}END:VCARD`);
+  if (typeof card === 'string') return null;
+  const lines = new CardProperties(card.lines);
+  const nickname = lines.text('NICKNAME').trim();
+  return {
+    uid: lines.text('UID').trim(),
+    name: lines.text('FN').trim(),
+    notes: [lines.text('DESCRIPTION'), nickname === '' ? '' : `Nickname: ${nickname}`]
+      .filter((part) => part !== '')
+      .join('\n\n'),
+    members: distinct(lines.of('CARD').map((line) => fileKey(unescapeText(line.value).trim()))),
+    vcard: text,
+  };
+}
+
+/** How a list names the card in this file. */
+export function fileKey(name: string): string {
+  return `card:${name.toLowerCase()}`;
 }
 
 /** A UID as group cards spell it: with or without `urn:uuid:`, in any case. */

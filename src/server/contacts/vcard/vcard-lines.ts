@@ -45,7 +45,7 @@ const CONTROLS = /[\u0000-\u0008\u000A-\u001F\u007F]/g;
 const HEAD = /^(?:([\w-]+)\.)?([\w-]+)(?=[;:])/;
 
 const FILES: ReadonlySet<string> = new Set(['PHOTO', 'LOGO', 'SOUND', 'KEY']);
-const MEMBERS: ReadonlySet<string> = new Set(['MEMBER', 'X-ADDRESSBOOKSERVER-MEMBER']);
+const MEMBERS: ReadonlySet<string> = new Set(['MEMBER', 'X-ADDRESSBOOKSERVER-MEMBER', 'CARD']);
 /** Properties whose value is a list or has components. */
 const IN_PIECES: ReadonlySet<string> = new Set(['N', 'ADR', 'ORG', 'NICKNAME', 'CATEGORIES']);
 
