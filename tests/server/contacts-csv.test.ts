@@ -121,6 +121,11 @@ describe('a CSV file, read back by python3', needs('python3'), () => {
     });
   });
 
+  test('for Google names its own groups as its import knows them, and makes no others of that name', async () => {
+    const [row] = await rowsOf([{ ...JANE, groups: ['myContacts', 'Chess', 'Starred'] }], 'google');
+    expect(row?.['Labels']).toBe('* myContacts ::: Chess ::: * starred');
+  });
+
   test('for Outlook has each value in its column, and what is left in the notes', async () => {
     const [row] = await rowsOf([JANE], 'outlook');
     expect(Object.keys(row ?? {})).toHaveLength(92);

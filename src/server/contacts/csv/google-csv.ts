@@ -91,8 +91,7 @@ export function googleCells(contact: Contact): Cells {
     ['Organization Title', organization.title],
     ['Organization Department', organization.department],
     ['Birthday', hasYear(fits.birthday) ? fits.birthday : ''],
-    // `* ` marks a group of Google's own.
-    ['Labels', [...fits.groups, '* myContacts'].join(JOINT)],
+    ['Labels', labelsOf(fits.groups).join(JOINT)],
     ...cellsOf('E-mail', fits.emails),
     ...cellsOf('Phone', fits.phones),
     ...cellsOf('Website', fits.websites),
@@ -102,6 +101,16 @@ export function googleCells(contact: Contact): Cells {
     ...customCells(fits, row),
   ];
   return new Map([...cells, ['Notes', row.notes]]);
+}
+
+/** Google's own groups, which its exports name as any other; `* ` marks them. */
+const OWN_GROUPS: ReadonlyMap<string, string> = new Map([
+  ['mycontacts', '* myContacts'],
+  ['starred', '* starred'],
+]);
+
+function labelsOf(groups: readonly string[]): string[] {
+  return [...new Set([...groups.map((name) => OWN_GROUPS.get(name.toLowerCase()) ?? name), '* myContacts'])];
 }
 
 function fileAsOf(contact: Contact): string {
