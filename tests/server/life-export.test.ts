@@ -334,6 +334,34 @@ describe('the contacts of an export', { timeout: 60_000 }, () => {
     },
   );
 
+  test('whose address book has asked for a day are tried again at a fault after it, but not for days', async () => {
+    const book = await bookThatAnswers({ status: 502, headers: { 'retry-after': '0' } });
+    const world = await openWorldOfTest({
+      mail: { INBOX: some(0, 2) },
+      environment: { LEGACY_CARDDAV_URL: `${book}/{email}/` },
+    });
+    const { database, queue } = world.web;
+    const ordered = await orderExport(world);
+    const idle = (runs: number) =>
+      database.query(
+        "update operations set idle_runs = $1, waiting_until = null where operation = 'contactsmigration'",
+        [runs],
+      );
+    const contacts = async () => (await statusOf(world, ordered)).contactsmigration;
+    // A day's pause counts as 48 runs.
+    await idle(48);
+    await using _worker = await world.work();
+    await expect.poll(contacts, { timeout: 20_000 }).toMatchObject({ waiting: { reason: 'busy' } });
+    expect(await contacts()).not.toHaveProperty('failure');
+    await idle(75);
+    const failure = async () => {
+      // The run that has noted the wait may not be over.
+      await queue.send(ordered.id);
+      return (await contacts())?.failure;
+    };
+    await expect.poll(failure, { timeout: 20_000 }).toBe(SENTENCES.contactsUnreachable);
+  });
+
   test(
     'whose address book can not be reached in the end speak of the one that they are in',
     { tags: 'proof' },

@@ -9,7 +9,7 @@ import { credentialsOf } from './contacts.runner.ts';
 import { openedAt, openMailSide } from './mail.runner.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
-import { IDLE_RUNS } from './verdict.ts';
+import { delaysExport } from './verdict.ts';
 
 export const runMailStaging: Runner = async (run, services) => {
   await atSource(async () => stageMail(exportServices(services), await mailExportOf(run, services)));
@@ -50,8 +50,7 @@ export const runContactsStaging: Runner = async (run, services) => {
       case 'full':
         return interrupted(SENTENCES.contactsUnreadable);
       case 'unavailable':
-        // The mail in the same archive does not wait for days, but for a quota that comes back tomorrow.
-        if (run.idleRuns() >= IDLE_RUNS && error.status !== 429) return interrupted(SENTENCES.contactsUnreachable);
+        if (!delaysExport(error, run.idleRuns())) return interrupted(SENTENCES.contactsUnreachable);
         throw error;
     }
   }

@@ -29,6 +29,7 @@ const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 300;
 const LONGEST_AWAY_PAUSE_SECONDS = 1800;
 const LONGEST_BUSY_PAUSE_SECONDS = 3600;
+const DAY_MS = 86_400_000;
 /** A run that died with its worker counts as idle, too: after seven, a transfer stood still for two minutes more. */
 const LONGEST_PAUSE_AFTER_CRASH_SECONDS = 10;
 
@@ -120,6 +121,15 @@ function isAway(error: unknown, idleRuns: number): boolean {
     return error.status === undefined ? error.pause === undefined : [403, 429, 502, 504].includes(error.status);
   }
   return error instanceof MailError && (error.fault === 'unreachable' || error.fault === 'certificate');
+}
+
+/**
+ * Whether an export waits for its contacts: the mail in the same archive does not wait for days, but for a quota that comes
+ * back tomorrow, and for a fault after a long pause, which has used up more runs than there are without one.
+ */
+export function delaysExport(error: ContactStoreError, idleRuns: number): boolean {
+  if (idleRuns < IDLE_RUNS || error.status === 429) return true;
+  return idleRuns > IDLE_RUNS && idleRuns < IDLE_RUNS + runsWithin(DAY_MS) && runsWithin(error.pause ?? 0) === 1;
 }
 
 /** A requested pause is kept exactly, unless every run counts: short pauses would soon use up the tries. */
