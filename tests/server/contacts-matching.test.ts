@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Contact } from '../../src/contract/contact.ts';
 import type { ContactWriter, ExistingContact } from '../../src/server/contacts/contact-store.ts';
+import { fillingFor } from '../../src/server/contacts/fill.ts';
 import { derivedUid, MatchIndex } from '../../src/server/contacts/matching.ts';
 import { copyInto } from '../support/contacts-copy.ts';
 import { contact, person, readerOf, BLANK } from '../support/contact-samples.ts';
@@ -41,7 +42,14 @@ function store(keepsUids: boolean): ContactWriter & { readonly held: ExistingCon
         return { outcome: 'written', notes: [], stays: [] };
       });
     },
-    fill: async () => ({ outcome: 'whole', notes: [], stays: [] }),
+    async fill({ id }, contact) {
+      const at = held.findIndex((one) => one.id === id);
+      const there = held[at];
+      if (there === undefined) return { outcome: 'gone' };
+      const { add, added, stays } = fillingFor(there, contact);
+      held[at] = { ...there, contact: { ...there.contact, phones: [...there.contact.phones, ...add.phones] } };
+      return { outcome: added.length === 0 ? 'whole' : 'filled', notes: [], stays };
+    },
     group: async () => [],
   };
 }
@@ -181,6 +189,15 @@ describe('a copy', () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  test('of a contact that is changed meanwhile adds to it, and misses none, though its UID is another there', async () => {
+    const writer = store(false);
+    const jane = person('jane', 'Jane Roe', ['jane@example.com']);
+    const married = person('jane', 'Jane Doe', ['jane@example.com'], ['+1 650 555 0100']);
+    const bob = person('bob', 'Bob', ['bob@example.com']);
+    expect(await copy([jane, bob, married], writer)).toMatchObject({ written: 2, lost: 0, duplicated: 0, changed: 0 });
+    expect(writer.held.map((one) => one.contact.phones.length)).toEqual([1, 0]);
   });
 
   test('tells of progress that never falls and ends at the total', async () => {

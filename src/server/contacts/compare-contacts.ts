@@ -31,6 +31,11 @@ export class Expectations {
     this.#byUid.set(uid, { fate, destinationId, stays, items, likeness });
   }
 
+  /** What a contact looked like when it was last added. */
+  likenessOf(uid: string): Contact | undefined {
+    return this.#byUid.get(uid)?.likeness;
+  }
+
   entries(): [string, Expected][] {
     return [...this.#byUid];
   }

@@ -236,11 +236,13 @@ class Run {
     const before = settled ?? this.#known.get(uid) ?? null;
     if (before === null || before.fate === 'refused' || before.fate === 'intent') return;
     const { destinationId = '', stays = [] } = before;
+    const likeness = this.expectations.likenessOf(uid) ?? contact;
     // If nothing can be added, the comparison at the end says so.
     this.expectations.add(contact, { fate: before.fate, destinationId, stays });
     // What an earlier run has written was listed when this one began.
     const index = settled === null ? this.#index : await indexOf(writer, this.#sourceUids, signal);
-    const existing = destinationId === '' ? index.ofUid(uid) : index.claimById(destinationId);
+    const own = destinationId === '' ? index.ofUid(uid) : index.claimById(destinationId);
+    const existing = own ?? (destinationId === '' ? this.#writtenAs(likeness, index) : null);
     const result = existing === null ? null : await this.#refilled(existing, contact);
     if (result === null || result.outcome === 'gone') return;
     const now = {
@@ -249,12 +251,19 @@ class Run {
       digest: digestOf(contact),
       fate: before.fate === 'present' && result.outcome === 'filled' ? 'completed' : before.fate,
       remarks: [...new Set([...before.remarks, ...result.notes])],
-      destinationId,
+      destinationId: own === null ? (existing?.id ?? '') : destinationId,
       stays: [...new Set([...stays, ...result.stays])],
     } as const;
     await fates.settle([now]);
     this.#settled.set(uid, now);
     this.expectations.add(contact, now);
+  }
+
+  /** What was written for a contact where the destination has given it a UID of its own. */
+  #writtenAs(likeness: Contact, index: MatchIndex): ExistingContact | null {
+    for (const fate of [...this.#known.values(), ...this.#settled.values()])
+      if (fate?.destinationId !== undefined && fate.destinationId !== '') index.claimById(fate.destinationId);
+    return index.claim(likeness)?.existing ?? null;
   }
 
   /** `null` if the destination fails at this contact, and not at several in a row. */
