@@ -8,6 +8,9 @@ import {
   waitingOperations,
 } from '../../src/server/transfers/operations.ts';
 import { newsOf, statusOf } from '../../src/server/transfers/status.ts';
+import { openTransfers } from '../../src/server/transfers/orders.ts';
+import { openSharedSafe } from '../../src/server/store/safe.ts';
+import { openVault } from '../../src/server/store/vault.ts';
 import { takeTransfer } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
@@ -71,6 +74,34 @@ test('what was copied is never more than what is done, until it has ended', asyn
   expect(await mail()).toMatchObject({ done: 30, copied: 26, present: 4 });
   await endOperation(database, LEASE, 'emailmigration', { status: 'review', failure: 'It stopped.' });
   expect(await mail()).toMatchObject({ copied: 40, present: 4 });
+});
+
+test('a status that many ask for at once is read once at a time, and whoever asks after a change is told of it', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, TRANSFER, 'key');
+  const vault = openVault(new Uint8Array(32).fill(7));
+  const gate = Promise.withResolvers<void>();
+  let [reads, atOnce, most] = [0, 0, 0];
+  const arrivals = async () => {
+    reads += 1;
+    most = Math.max(most, (atOnce += 1));
+    await gate.promise;
+    atOnce -= 1;
+    return { compared: 0, present: 0, moved: 0, copied: 0 };
+  };
+  const sources = { ...NOTHING_ELSE, arrivals };
+  const queue = { send: async () => {}, announce: async () => {} };
+  const transfers = openTransfers({ database, vault, safe: openSharedSafe(vault), queue, sources });
+  const done = async () => (await transfers.status(ID))?.emailmigration?.done;
+  const asked = [done()];
+  await expect.poll(() => reads).toBe(1);
+  await noteProgress(database, LEASE, 'emailmigration', { done: 5, total: 9, bytes: 50 });
+  for (let at = 0; at < 20; at += 1) asked.push(done());
+  gate.resolve();
+  expect(await Promise.all(asked)).toEqual([0, ...Array.from({ length: 20 }, () => 5)]);
+  expect([reads, most]).toEqual([2, 1]);
+  await noteProgress(database, LEASE, 'emailmigration', { done: 6, total: 9, bytes: 60 });
+  expect(await done()).toBe(6);
 });
 
 test('a run that stores what an earlier one had counted as refused is not idle, and one that moves nothing is', async () => {

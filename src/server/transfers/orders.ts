@@ -9,6 +9,7 @@ import type { Safe } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
 import { destroyCredentials, insertCredentials, sealOrder } from './credentials.ts';
 import { copyOwners } from './owners.ts';
+import { sharedReading } from './shared-reading.ts';
 import { newsOf, statusOf, type StatusSources } from './status.ts';
 import { insertTransfer, type Transfer } from './transfer.ts';
 
@@ -216,7 +217,8 @@ export function openTransfers({
       );
       return last ?? null;
     },
-    status: (id) => statusOf(database, sources, id),
+    // It counts all messages of a transfer, and anyone who knows its ID may ask.
+    status: sharedReading((id) => statusOf(database, sources, id)),
     news: (id) => newsOf(database, sources, id),
     newestTo: ({ email, persons }, atMost) =>
       database.query(
