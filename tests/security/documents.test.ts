@@ -17,6 +17,7 @@ import { openApi } from '../../src/server/web/openapi.ts';
 import { SIGN_IN_WITHIN_MS } from '../../src/server/web/proof.ts';
 import { SESSION_MS } from '../../src/server/web/sessions.ts';
 import { DOWNLOADS_AT_ONCE } from '../../src/server/web/downloads.ts';
+import { RECEIPTS_AT_ONCE } from '../../src/server/web/receipts.ts';
 import { SOCKETS_AT_MOST, SOCKETS_PER_NETWORK, SOCKETS_PER_WIDER_NETWORK } from '../../src/server/web/sockets.ts';
 import { DOWNLOAD_RESTS_MS, STANDS_STILL_MS, UNANSWERED_PER_SOCKET } from '../../src/server/web/bounded-server.ts';
 import { LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
@@ -66,6 +67,7 @@ describe('SECURITY.md', () => {
       `${STANDS_STILL_MS / 1000} s in which nothing moves on a connection (${DOWNLOAD_RESTS_MS / 1000} s for a download`,
       `${STREAMS_PER_CLIENT} streams of a client, ${STREAMS_PER_WIDER_NETWORK} of its neighbourhood and ${STREAMS_AT_MOST} in all`,
       `${DOWNLOADS_AT_ONCE} downloads of an export at once`,
+      `${RECEIPTS_AT_ONCE} receipts of a transfer at once`,
       `${BODY_LIMIT_OCTETS} octets`,
       `after ${SIGN_IN_WITHIN_MS / 1000} s and a call after ${CALL_WITHIN_MS / 1000} s`,
     ])

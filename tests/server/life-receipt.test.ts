@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,6 +11,7 @@ import { receiptAddress, RECEIPT_KEY, type ReceiptFormat } from '../../src/contr
 import { checkReceipt, ReceiptError } from '../../src/server/receipt/check-receipt.ts';
 import { writeReceipt } from '../../src/server/receipt/write-receipt.ts';
 import { comparisonOf, notMoved, type Facts } from '../../src/server/receipt/facts.ts';
+import { RECEIPTS_AT_ONCE } from '../../src/server/web/receipts.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { noteForwardingOff } from '../../src/server/transfers/forwardings.ts';
 import {
@@ -397,4 +400,35 @@ describe('a receipt says', () => {
     expect(comparisonOf({ ...facts, unsure: 2 })).toContain('Up to 2 more messages were on their way');
     expect(comparisonOf({ ...facts, copied: 0, compared: 0, unsure: 2 })).toContain('Up to 2 more messages');
   });
+});
+
+test('so many receipts of a transfer at once are enough, and the place of one that ends is free again', async () => {
+  const { database, url } = world.web;
+  // More than lies in the buffers of a line whose other end does not read.
+  await database.query(
+    `insert into ledger (mailbox_id, uid, fate, size, sha256, subject, destination_uid_validity, destination_uid)
+     select (select max(id) from ledger_mailboxes where transfer_id = $1), n, 'stored', 1, sha256('x'), repeat('long ', 40), 1, n
+     from generate_series(1000001, 1080000) n`,
+    [ordered.id],
+  );
+  const ask = async () => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const fields = `Host: localhost\r\nCookie: ${ordered.headers['cookie'] ?? ''}\r\n`;
+    socket.write(`GET ${receiptAddress(ordered.id, 'csv')} HTTP/1.1\r\n${fields}\r\n`);
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    socket.pause();
+    return { socket, status: head.subarray(9, 12).toString() };
+  };
+  const held = [];
+  for (let at = 0; at <= RECEIPTS_AT_ONCE; at += 1) held.push(await ask());
+  expect(held.map(({ status }) => status)).toEqual([...Array.from({ length: RECEIPTS_AT_ONCE }, () => '200'), '429']);
+  held[0]?.socket.destroy();
+  await expect
+    .poll(async () => {
+      const { socket, status } = await ask();
+      socket.destroy();
+      return status;
+    })
+    .toBe('200');
+  for (const { socket } of held) socket.destroy();
 });

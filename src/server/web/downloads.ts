@@ -1,4 +1,3 @@
-import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { deleteExport as deletion, EXPORT_FILE } from '../../contract/calls/export-file.ts';
@@ -6,6 +5,7 @@ import { statusAddress } from '../../contract/page-address.ts';
 import { askerOf } from './browser.ts';
 import { clientOf, limitedBody, ownJson, unavailable } from './guards.ts';
 import { mayManage } from './permission.ts';
+import { openPlaces, type Places } from './places.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
 import { mayRest } from './bounded-server.ts';
@@ -29,7 +29,6 @@ type Downloading = Pick<
  * 16 connections.
  */
 export const DOWNLOADS_AT_ONCE = 20;
-const PLACE_RETRY_SECONDS = 30;
 /** Long enough for an operator to fix a disk. */
 const STORE_RETRY_SECONDS = 60;
 
@@ -38,7 +37,10 @@ type Asker = { readonly client: string; readonly transferId: string };
 
 /** Serves and deletes exports for those who may manage their transfer. To be mounted before the catch-all for `/api/`. */
 export function mountExports(app: Hono, services: Downloading): void {
-  const places = openPlaces();
+  const places = openPlaces<number>(
+    DOWNLOADS_AT_ONCE,
+    'Too many downloads of these files are under way. Please wait until one has ended.',
+  );
   app.get(EXPORT_FILE, async (c) => {
     const { exportName, ...asker } = await ownExport(c, services);
     const name = v.safeParse(FileName, c.req.param('file'));
@@ -87,7 +89,7 @@ async function download(
   file: OfferedFile,
   asker: Asker,
   { database, exports, log, securityLog }: Downloading,
-  places: Places,
+  places: Places<number>,
 ): Promise<Response> {
   const tag = `"${file.sha256}"`;
   const headers = {
@@ -150,37 +152,6 @@ async function begun(octets: AsyncGenerator<Uint8Array>): Promise<AsyncIterable<
       if (done === true) return;
       yield value;
       yield* octets;
-    },
-  };
-}
-
-/** Counts the running downloads of each export. */
-type Places = {
-  /** Takes a place until the answer is complete. @throws {Refusal} 429 if all are taken */
-  take(c: Context, exportId: number): void;
-};
-
-function openPlaces(): Places {
-  const taken = new Map<number, number>();
-  return {
-    take: (c, exportId) => {
-      const { outgoing } = c.env as HttpBindings;
-      // A response that has already closed would never give its place back.
-      if (outgoing.destroyed) return;
-      const before = taken.get(exportId) ?? 0;
-      if (before >= DOWNLOADS_AT_ONCE)
-        throw new Refusal(
-          429,
-          'TOO_MANY_ATTEMPTS',
-          'Too many downloads of these files are under way. Please wait until one has ended.',
-          { retryAfter: PLACE_RETRY_SECONDS },
-        );
-      taken.set(exportId, before + 1);
-      outgoing.once('close', () => {
-        const left = (taken.get(exportId) ?? 0) - 1;
-        if (left > 0) taken.set(exportId, left);
-        else taken.delete(exportId);
-      });
     },
   };
 }

@@ -11,6 +11,7 @@ import { parse } from './calls/route.ts';
 import { dispositionOf } from './downloads.ts';
 import { clientOf } from './guards.ts';
 import { requireManager } from './permission.ts';
+import { openPlaces } from './places.ts';
 import { Refusal } from './refusal.ts';
 import type { Web } from './services.ts';
 import { mayRest } from './bounded-server.ts';
@@ -25,10 +26,16 @@ const TYPES: Readonly<Record<ReceiptFormat, string>> = {
 };
 /** In characters. */
 const PART_LENGTH = 32 * 1024;
+/** How many receipts of one transfer may be written at a time: each reads all of its messages. */
+export const RECEIPTS_AT_ONCE = 5;
 const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64');
 
 /** Serves receipts to anyone who may manage their transfer, and the public key that verifies them to everybody. */
 export function mountReceipts(app: Hono, services: Receipts): void {
+  const places = openPlaces<string>(
+    RECEIPTS_AT_ONCE,
+    'This receipt is being written too often at once. Please wait until one has ended.',
+  );
   app.get(RECEIPT_KEY, (c) => c.text(publicPem(keyOf(services)), 200, { 'Content-Type': 'application/x-pem-file' }));
   app.get(RECEIPT, async (c) => {
     const { settings, database, limits, log, securityLog } = services;
@@ -41,6 +48,7 @@ export function mountReceipts(app: Hono, services: Receipts): void {
       throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'The receipt is there once the transfer has ended.', {
         page: statusAddress(id),
       });
+    places.take(c, id);
     securityLog('receipt handed out', { client, transferId: id });
     mayRest(c);
     const signing = { key: keyOf(services), keyAddress: `${settings.publicUrl}${RECEIPT_KEY}` };
