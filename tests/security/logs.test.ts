@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
-import { openedAt } from '../../src/server/worker/mail.runner.ts';
+import { openedAt, tellOfOrphans } from '../../src/server/worker/mail.runner.ts';
 import { mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
 import { fromBrowser, LEGACY_DOMAIN, openWebWorld, signedInBy, type WebWorld } from '../support/web-world.ts';
@@ -114,6 +114,15 @@ test('nothing that an error says is in the log, whatever lines it says', () => {
   expect(JSON.parse(written[0] ?? '')).toMatchObject({
     err: { name: 'Error', at: expect.arrayContaining([expect.stringContaining('logs.test.ts')]) as string[] },
   });
+});
+
+test('of a message that was left behind the log names the transfer and the mailbox by number, and not by its name', () => {
+  const written: string[] = [];
+  const log = openLog('info', { write: (line) => void written.push(line) });
+  const paths = { sourcePath: `Letters to ${ANN}`, destinationPath: `INBOX/Letters to ${ANN}` };
+  tellOfOrphans(log, 'c'.repeat(32))({ id: 7, sourceUidValidity: 1n, ...paths }, 12);
+  expect(JSON.parse(written.join(''))).toMatchObject({ level: 50, transferId: 'c'.repeat(32), mailbox: 7, uid: 12 });
+  expect(written.join('')).not.toContain('Letters');
 });
 
 test('of a mail server the log says what is wrong, whose it is and the code of the connection, and not what it said', async () => {

@@ -67,7 +67,7 @@ function worker({
     },
     destination: { writer: async () => writer },
     onStep: async () => {},
-    onOrphan: (_: string, uid: number | null) => told.push(uid),
+    onOrphan: (_: unknown, uid: number | null) => told.push(uid),
   };
   const where = {
     mailbox: { id: 1, sourcePath: 'INBOX', destinationPath: 'INBOX' } as LedgerMailbox,

@@ -68,7 +68,7 @@ async function sent({ mayWrite = true, found = async () => {}, append = storing,
     lease: { mayWrite: () => mayWrite },
     signal: new AbortController().signal,
     onStep: async () => {},
-    onOrphan: (_path: string, uid: number | null) => told.push(uid),
+    onOrphan: (_mailbox: unknown, uid: number | null) => told.push(uid),
   };
   const sending = {
     mailbox: MAILBOX,

@@ -271,9 +271,9 @@ function copyOf(
     onStep: (step: string, mailbox: string) => scheduler.note(`${process.name} step ${step} in ${mailbox}`),
     onProgress,
     onMade: async (path: string) => scheduler.note(`${process.name} made ${path}`),
-    onOrphan: (mailbox: string, uid: number | null) => {
+    onOrphan: (mailbox: { readonly destinationPath: string }, uid: number | null) => {
       world.orphans.count += 1;
-      scheduler.note(`${process.name} leaves ${uid ?? 'a message'} in ${mailbox} behind`);
+      scheduler.note(`${process.name} leaves ${uid ?? 'a message'} in ${mailbox.destinationPath} behind`);
     },
     forwardedMark: FORWARDED_MARK,
     refusalWaits: job.refusalWaits,

@@ -1,5 +1,6 @@
 import type { Provider } from '../../contract/provider.ts';
 import { markOf } from '../forwarding/mark.ts';
+import type { Log } from '../log.ts';
 import { placeOf, type Credentials, type MailAccount } from '../mail/imap/connection.ts';
 import { openControl } from '../mail/imap/control.ts';
 import { heldControl } from '../mail/imap/hold.ts';
@@ -67,15 +68,20 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
     onProgress: run.onProgress,
     // So that it can be taken back.
     onMade: noteMadeFolders(database, lease),
-    onOrphan: (mailbox, uid) =>
-      log.error(
-        { transferId: transfer.id, mailbox, uid },
-        'a message was stored, and could neither be noted nor taken back: it may be there twice',
-      ),
+    onOrphan: tellOfOrphans(log, transfer.id),
     forwardedMark: markOf(transfer.destinationEmail),
     refusalWaits: run.refusalWaits,
     sizes: SIZES,
   };
+}
+
+/** By the number of the mailbox in the ledger: its name is the subscriber's own, and may be an address. */
+export function tellOfOrphans(log: Log, transferId: string): MailCopy['onOrphan'] {
+  return ({ id: mailbox }, uid) =>
+    log.error(
+      { transferId, mailbox, uid },
+      'a message was stored, and could neither be noted nor taken back: it may be there twice',
+    );
 }
 
 type SideRun = Pick<Run, 'transfer' | 'destination' | 'signal' | 'lease'> & { readonly source: Secret | null };

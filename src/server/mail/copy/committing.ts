@@ -67,7 +67,7 @@ export async function commitOutcome(
   if (failure instanceof LeaseLost || !lease.mayWrite()) {
     leaveBehind(unsaid, where);
     const left = disowned === undefined ? stored : await takeBack(disowned, where);
-    for (const { uid } of left) onOrphan(path, uid);
+    for (const { uid } of left) onOrphan(mailbox, uid);
   }
   throw failure;
 }
@@ -86,7 +86,7 @@ async function removeDisowned(stored: readonly Stored[], { mailbox, session: { w
 
 /** Another worker may have taken over before these were stored, and has stored them as well; their UIDs were not said. */
 export function leaveBehind(unsaid: number, { mailbox, run }: Where): void {
-  for (let left = unsaid; left > 0; left -= 1) run.copy.onOrphan(mailbox.destinationPath, null);
+  for (let left = unsaid; left > 0; left -= 1) run.copy.onOrphan(mailbox, null);
 }
 
 /** A twin is the message of another one, or the subscriber's own. */

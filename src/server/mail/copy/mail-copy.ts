@@ -1,7 +1,7 @@
 import type { MailControl, MailReader, MailWriter } from '../imap/streams.ts';
 import type { Clock } from '../imap/wire.ts';
 import type { HeldLease } from '../../transfers/lease.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, LedgerMailbox } from './ledger.ts';
 import type { Sizes } from './sizes.ts';
 
 /** The moments between which a worker can die; `onStep` sees each of them. */
@@ -62,7 +62,7 @@ export type MailCopy = {
   /** A mailbox was made at the destination that was not there before. */
   readonly onMade: (path: string) => Promise<void>;
   /** A message was stored for this worker after its lease was lost, and can't be taken back: `null` when its UID was not said. */
-  readonly onOrphan: (mailbox: string, uid: number | null) => void;
+  readonly onOrphan: (mailbox: LedgerMailbox, uid: number | null) => void;
   /** The keyword of source messages that were forwarded to this destination. */
   readonly forwardedMark: string;
   /** How often the operation has waited for what was refused. */
