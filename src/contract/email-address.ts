@@ -76,3 +76,13 @@ function inAscii(domain: string): string {
     return domain;
   }
 }
+
+/**
+ * The address without its detail (RFC 5233): what is sent to `ann+news@` arrives at `ann@`. Anything else, such as a phone
+ * number, stays as it is.
+ */
+export function withoutDetail(contact: string): string {
+  const at = contact.lastIndexOf('@');
+  const detail = contact.indexOf('+');
+  return detail > 0 && detail < at ? `${contact.slice(0, detail)}${contact.slice(at)}` : contact;
+}

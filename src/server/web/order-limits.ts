@@ -1,3 +1,4 @@
+import { withoutDetail } from '../../contract/email-address.ts';
 import type { Limits } from './limits.ts';
 
 type Order = {
@@ -22,6 +23,7 @@ export async function limitOrder(
   await limits.take('transfers by a client', client);
   if (contact === undefined) return;
   // First the limit that others can't use up: naming a stranger's address over and over must not lock the stranger out.
-  const ahead = await limits.takeAll([['transfers of a mailbox that tell a contact', `${mailbox}\n${contact}`]]);
-  if (ahead > 0) await limits.take('transfers that tell a contact', contact);
+  const told = withoutDetail(contact);
+  const ahead = await limits.takeAll([['transfers of a mailbox that tell a contact', `${mailbox}\n${told}`]]);
+  if (ahead > 0) await limits.take('transfers that tell a contact', told);
 }

@@ -1,5 +1,5 @@
 import { supportForm } from '../../../contract/calls/support-form.ts';
-import { isAtDomain, isEmail } from '../../../contract/email-address.ts';
+import { isAtDomain, isEmail, withoutDetail } from '../../../contract/email-address.ts';
 import { supportReference } from '../../../contract/support-reference.ts';
 import { openLetters } from '../../notifications/letters.ts';
 import { supportCopyOf } from '../../notifications/support-copy.ts';
@@ -74,7 +74,7 @@ export const answerSupportForm = route(
       // The address may be somebody else's.
       await limits.take(
         isOwner ? 'copies of support messages to an address' : 'answers to support messages of strangers to an address',
-        replyTo,
+        withoutDetail(replyTo),
       );
       await letters.send({
         from: senderOf(mailFrom, legacyName),
