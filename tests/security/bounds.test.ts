@@ -100,13 +100,13 @@ describe('the owner of a mailbox', () => {
 
   test('is guessed at no more often where the address is spelled in other ways', async () => {
     const [, domain = ''] = ANN.split('@');
-    const spelled = ['ann', 'ａnn', 'aｎn', 'anｎ', 'a\ufe0fnn', 'an\u034fn', 'ＡNN', 'änn', 'an\u0303n'];
+    const spelled = ['ann', 'ａnn', 'aｎn', 'anｎ', 'a\ufe0fnn', 'an\u034fn', 'ＡNN', 'änn', 'an\u0303n', 'ann+1'];
     const statuses = [];
     for (const [at, name] of spelled.entries()) {
       const claim = { email: `${name}@${domain}` };
       statuses.push((await signIn('guess', `198.51.100.${at}`, {}, claim)).status);
     }
-    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429, 429, 429]);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429, 429, 429, 429]);
   });
 
   test('is guessed at no more often where letters are taken for others that a directory finds them by', async () => {

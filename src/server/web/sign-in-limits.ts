@@ -1,4 +1,4 @@
-import { folded } from '../../contract/email-address.ts';
+import { folded, withoutDetail } from '../../contract/email-address.ts';
 import type { Challenge } from '../../contract/work.ts';
 import type { Database } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
@@ -195,11 +195,9 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
       const account = hostIsNamed ? `${mailbox}\n${host}` : mailbox;
       // The browser comes first, because others may share its network.
       const pairs = [browserPairOf(account, browser), pairOf(account, client)];
-      // Some servers overlook the domain, and a visitor who names one of those could make up ever new ones.
-      const counted = hostIsNamed
-        ? `${mailbox.slice(0, mailbox.lastIndexOf('@'))}
-${host}`
-        : mailbox;
+      // Some servers overlook the detail of an address, and some the domain: a visitor could make up ever new ones.
+      const address = withoutDetail(mailbox);
+      const counted = hostIsNamed ? `${address.slice(0, address.lastIndexOf('@'))}\n${host}` : address;
       const admitted = await admit(signIn, likeness(counted), pairs);
       return async (outcome) => {
         if (outcome === 'wrong') return;
