@@ -499,7 +499,7 @@ test('what rests for a password or a consent goes on with a new one only, anythi
          attention_since = now() where transfer_id = $1 and operation = 'emailmigration'`,
       [id, reason],
     );
-    const isPut = await putRight({ database, safe: services.safe, queue }, id, 'destination', secret);
+    const isPut = await putRight({ database, safe: services.safe, queue }, id, 'destination', secret, async () => {});
     return [isPut, sent.splice(0), (await restingOperations(database, id)).map((each) => each.reason)];
   };
   const password = { kind: 'password', password: NEW_PASSWORD } as const;
@@ -507,6 +507,23 @@ test('what rests for a password or a consent goes on with a new one only, anythi
   expect(await goesOn('consent', null)).toEqual([false, [], ['consent']]);
   expect(await goesOn('password', password)).toEqual([true, [id], []]);
   expect(await goesOn('full', null)).toEqual([true, [id], []]);
+});
+
+test('is not put right so often that a stranger who was named as its contact gets letter after letter', async () => {
+  const world = await openWorldOfTest();
+  const ordered = await world.order({ parameters: { notification_email: 'stranger@elsewhere.example' } });
+  const statuses: number[] = [];
+  for (let tries = 0; tries < 22; tries += 1) {
+    await world.web.database.query(
+      `update operations set status = 'review', attention_side = 'destination', attention_reason = 'refused',
+         attention_since = now()`,
+    );
+    statuses.push((await call(world, 'resume', ordered)).status);
+  }
+  expect(statuses.filter((status) => status === 200)).toHaveLength(20);
+  expect(new Set(statuses.slice(20))).toEqual(new Set([429]));
+  // What is refused stays at rest.
+  expect(await restingOperations(world.web.database, ordered.id)).toHaveLength(1);
 });
 
 test('what only the contacts were refused with is kept for the mail, which rests until there is room', async () => {

@@ -632,6 +632,20 @@ describe('taking back', { timeout: 60_000 }, () => {
     expect(world.web.logLines.some((line) => line.includes('"security":"take-back ordered"'))).toBe(true);
   });
 
+  test('can not be ordered so often that a stranger who was named as its contact gets letter after letter', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 1) } });
+    const { database } = world.web;
+    const ordered = await world.order({ parameters: { notification_email: 'stranger@elsewhere.example' } });
+    await database.query('update transfers set finished = now()');
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 22; tries += 1) {
+      statuses.push((await call(world, 'take-back', ordered, { password: PASSWORD })).status);
+      await database.query('update take_backs set finished = now()');
+    }
+    expect(statuses.filter((status) => status === 200).length).toBe(19);
+    expect(new Set(statuses.slice(19))).toEqual(new Set([429]));
+  });
+
   describe('by a server that does not always let messages be removed one by one', () => {
     test('leaves nothing of what a try that failed had said once all is taken back', async () => {
       const { world, server } = await openFickle(true);

@@ -604,7 +604,7 @@ describe('tokens', () => {
 
     const again = await tokensOf('google');
     await tokens.keep(again);
-    await orderTakeBack(ending, id, { kind: 'token', tokenId: again });
+    await orderTakeBack(ending, id, { kind: 'token', tokenId: again }, async () => {});
     // Its worker's lease, if it had one, is over.
     const taken = await takeEndedTransfer(database, id, 0);
     if (taken === null || !('lease' in taken)) throw new Error('It is not to be taken back.');

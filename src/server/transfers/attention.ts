@@ -167,6 +167,7 @@ type PuttingRight = {
 /**
  * Resumes the operations that rest because of one side, with a new credential if there is one. Operations that rest
  * because a credential was refused are resumed only with a new one.
+ * @param admit runs within the transaction if there were any; if it throws, none is resumed
  * @returns whether there were any
  */
 export function putRight(
@@ -174,6 +175,7 @@ export function putRight(
   transferId: string,
   side: Role,
   secret: Secret | null,
+  admit: (sql: Sql) => Promise<void>,
 ): Promise<boolean> {
   return database.transaction(async (sql) => {
     await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
@@ -185,6 +187,7 @@ export function putRight(
       [transferId, side, secret !== null],
     );
     if (released.length === 0) return false;
+    await admit(sql);
     await sql.query('update transfers set resumed = resumed + 1 where id = $1', [transferId]);
     if (secret !== null) {
       await sql.query('delete from credentials where transfer_id = $1 and role = $2', [transferId, side]);

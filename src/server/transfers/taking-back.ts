@@ -31,11 +31,16 @@ export async function wouldBeCopiedAgain(sql: Sql, transferId: string): Promise<
   return found.length > 0;
 }
 
-/** Queues the take-back of what an ended transfer has copied. @returns `false` if it is under way already */
+/**
+ * Queues the take-back of what an ended transfer has copied.
+ * @param admit runs within the transaction that stores it; if it throws, nothing is stored
+ * @returns `false` if it is under way already
+ */
 export function orderTakeBack(
   { database, safe, queue }: Ordering,
   transferId: string,
   secret: Secret,
+  admit: (sql: Sql) => Promise<void>,
 ): Promise<boolean> {
   return database.transaction(async (sql) => {
     await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
@@ -46,6 +51,7 @@ export function orderTakeBack(
       [transferId],
     );
     if (ordered.length === 0) return false;
+    await admit(sql);
     await sql.query("delete from credentials where transfer_id = $1 and role = 'destination'", [transferId]);
     const sealed = await sealCredential(safe, transferId, 'destination', secret);
     await insertCredentials(sql, transferId, 'destination', sealed);

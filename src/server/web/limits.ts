@@ -47,8 +47,11 @@ export const LIMITS = {
   'support messages': { burst: 200, everySeconds: 300 },
   'copies of support messages to an address': { burst: 5, everySeconds: 3600 },
   'answers to support messages of strangers to an address': { burst: 1, everySeconds: 24 * 3600 },
+  /** Take-backs count as well: their contact gets a letter of each. */
   'transfers of a mailbox': { burst: 20, everySeconds: 3600 },
   'transfers by a client': { burst: 60, everySeconds: 600 },
+  /** Each time its contact, who may be a stranger, may get another letter. */
+  'times that transfers of a mailbox are put right': { burst: 20, everySeconds: 1800 },
   /** Each order sends two messages, and the contact may be a stranger's: see `order-limits.ts`. */
   'transfers that tell a contact': { burst: 12, everySeconds: 2 * 3600 },
   'transfers of a mailbox that tell a contact': { burst: 2, everySeconds: 12 * 3600 },

@@ -3,6 +3,7 @@ import { isTokenForm } from '../../oauth/tokens.ts';
 import { isRefusal, putRight, restingOperations } from '../../transfers/attention.ts';
 import { credentialsIfAny, type Role, type Secret } from '../../transfers/credentials.ts';
 import type { TransferOrder } from '../../transfers/orders.ts';
+import type { Sql } from '../../store/database.ts';
 import { transferById, type Transfer } from '../../transfers/transfer.ts';
 import { requireManager } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
@@ -12,7 +13,17 @@ import { route } from './route.ts';
 
 type Resuming = Pick<
   Web,
-  'database' | 'safe' | 'queue' | 'tokens' | 'owners' | 'sessions' | 'securityLog' | 'proofs' | 'consents' | 'verifiers'
+  | 'database'
+  | 'safe'
+  | 'queue'
+  | 'tokens'
+  | 'owners'
+  | 'sessions'
+  | 'securityLog'
+  | 'proofs'
+  | 'consents'
+  | 'verifiers'
+  | 'limits'
 >;
 
 /**
@@ -31,7 +42,7 @@ export const answerResume = route(resume, 'calls by a client', async ({ body }, 
   const { side, reason } = wanted;
   const secret = await provenSecret(transfer, side, body, services, visit);
   if (secret === null && isRefusal(reason)) throw notGiven(side);
-  if (!(await goOn(id, side, secret, services)))
+  if (!(await goOn(transfer, side, secret, services)))
     throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'There is nothing to put right with this transfer.');
   if (side === 'source' && secret?.kind === 'password' && transfer.destinationProvider === 'file_export')
     await services.verifiers.keep(id, transfer.sourceEmail, secret.password);
@@ -39,16 +50,24 @@ export const answerResume = route(resume, 'calls by a client', async ({ body }, 
   return { ok: true as const };
 });
 
-type GoingOn = Pick<Web, 'database' | 'safe' | 'queue' | 'tokens'>;
+type GoingOn = Pick<Web, 'database' | 'safe' | 'queue' | 'tokens' | 'limits'>;
 
 /**
- * Resumes the operations that are waiting because of one side, replacing its secret with a verified one.
+ * Resumes the operations that are waiting because of one side, replacing its secret with a verified one. Each time its
+ * contact may get another letter.
+ * @throws {Refusal} 429
  * @returns whether there were any
  */
-async function goOn(id: string, side: Role, secret: Secret | null, services: GoingOn): Promise<boolean> {
-  const { database, safe, tokens } = services;
+async function goOn(
+  { id, sourceEmail }: Transfer,
+  side: Role,
+  secret: Secret | null,
+  services: GoingOn,
+): Promise<boolean> {
+  const { database, safe, tokens, limits } = services;
+  const admit = (sql: Sql) => limits.within(sql).take('times that transfers of a mailbox are put right', sourceEmail);
   const before = await credentialsIfAny(database, safe, id, side);
-  if (!(await putRight(services, id, side, secret))) return false;
+  if (!(await putRight(services, id, side, secret, admit))) return false;
   if (secret?.kind === 'token') await tokens.keep(secret.tokenId);
   if (before?.kind === 'token' && secret !== null && !(secret.kind === 'token' && secret.tokenId === before.tokenId))
     await tokens.forget(before.tokenId);
@@ -64,12 +83,19 @@ export async function putRightBy(
   id: string,
   services: GoingOn,
 ): Promise<boolean> {
+  const transfer = await transferById(services.database, id);
   const sides = new Set((await restingOperations(services.database, id)).map(({ side }) => side));
+  if (transfer === null) return false;
   const { tokenId, password } = destination;
-  if (sides.has('source')) await goOn(id, 'source', { kind: 'password', password: source.password }, services);
+  if (sides.has('source')) await goOn(transfer, 'source', { kind: 'password', password: source.password }, services);
   if (!sides.has('destination')) return false;
   const given: Secret | null = password === undefined ? null : { kind: 'password', password };
-  const goesOn = await goOn(id, 'destination', tokenId === undefined ? given : { kind: 'token', tokenId }, services);
+  const goesOn = await goOn(
+    transfer,
+    'destination',
+    tokenId === undefined ? given : { kind: 'token', tokenId },
+    services,
+  );
   return goesOn && tokenId !== undefined;
 }
 

@@ -1,9 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { takeBack } from '../../../contract/calls/take-back.ts';
+import type { Sql } from '../../store/database.ts';
 import { isOfDaily, switchDailyOff } from '../../transfers/dailies.ts';
 import { stopDailyRun } from '../../transfers/stopping.ts';
 import { orderTakeBack, takingBack, wouldBeCopiedAgain } from '../../transfers/taking-back.ts';
 import { transferById } from '../../transfers/transfer.ts';
+import { limitOrder } from '../order-limits.ts';
 import { requireManager } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
@@ -12,7 +14,7 @@ import { route } from './route.ts';
 
 type TakingBack = Pick<
   Web,
-  'database' | 'safe' | 'queue' | 'tokens' | 'owners' | 'sessions' | 'securityLog' | 'proofs' | 'consents'
+  'database' | 'safe' | 'queue' | 'tokens' | 'owners' | 'sessions' | 'securityLog' | 'proofs' | 'consents' | 'limits'
 >;
 
 export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body }, services: TakingBack, visit) => {
@@ -46,7 +48,9 @@ export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body
   await switchDailyOff(services, id, null);
   await stopDailyRun(services, id, (milliseconds) => wait(milliseconds));
   // Unless another tab was faster.
-  if (!(await orderTakeBack(services, id, secret))) return { ok: true as const };
+  const asked = { mailbox: transfer.sourceEmail, client: visit.client };
+  const admit = (sql: Sql) => limitOrder(services.limits.within(sql), asked);
+  if (!(await orderTakeBack(services, id, secret, admit))) return { ok: true as const };
   if (secret.kind === 'token') await tokens.keep(secret.tokenId);
   services.securityLog('take-back ordered', { client: visit.client, transferId: id });
   return { ok: true as const };
