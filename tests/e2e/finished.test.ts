@@ -85,6 +85,12 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByText('does not follow you').count()).toBe(0);
   });
 
+  test('who may not see whether it is forwarded, or brought once a day, is not told that it stays behind', async () => {
+    await open({ ...MOVED, emailforwarding: { status: 'completed' }, limited: true });
+    await page.getByText('Tell people your new address').waitFor();
+    expect(await page.getByText('does not follow you').count()).toBe(0);
+  });
+
   test('nor is it after the closing date, when it is still forwarded', async () => {
     await page.clock.setFixedTime('2025-12-02T10:00:00Z');
     await open({

@@ -91,7 +91,7 @@ function Next({ snapshot }: Props) {
   const guide = guideOf(destinationOf(context));
   // The primary move keeps the address.
   const moved = guide === 'yahoo' && from !== undefined && from === to;
-  const { emailforwarding: forwarding, daily } = context.status ?? {};
+  const { emailforwarding: forwarding, daily, limited } = context.status ?? {};
   const isForwarded = forwarding?.since !== undefined && forwarding.ended === undefined;
   const isClosed = isOver(timeLeft(accessEnd, context.now));
   const elsewhere =
@@ -99,7 +99,10 @@ function Next({ snapshot }: Props) {
       ? words.follows('sent on', legacyName, accessEnd)
       : daily?.next !== undefined
         ? words.follows('brought', legacyName, daily.until)
-        : [...(isForwarded ? [] : words.stays(legacyName)), ...words.elsewhere(legacyName, accessEnd, isClosed)];
+        : [
+            ...(isForwarded || limited === true ? [] : words.stays(legacyName)),
+            ...words.elsewhere(legacyName, accessEnd, isClosed),
+          ];
   return (
     <section className="stack" data-gap="medium" aria-labelledby="after">
       <h2 id="after">{words.nextTitle}</h2>
