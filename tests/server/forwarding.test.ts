@@ -551,22 +551,8 @@ test(
   'a copy is said to stay only where the server can mark it',
   { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), timeout: 60_000 },
   async () => {
-    const copies = async (extensions: object) => {
-      await using stack = new AsyncDisposableStack();
-      const source = stack.use(await startDovecot({ sieve: extensions }));
-      const destination = stack.use(await startDovecot());
-      const environment = {
-        LEGACY_IMAP_URL: source.url,
-        YAHOO_IMAP_URL: destination.url,
-        LEGACY_SIEVE_URL: source.sieveUrl,
-      };
-      const world = stack.use(await openWorld(FRESH, environment, { pause: async () => {} }));
-      const { id } = await world.transfers.start(FORWARDED);
-      expect(await operationsOnceEnded(world, id)).toMatchObject({ emailforwarding: { status: 'completed' } });
-      return (await world.transfers.status(id))?.emailforwarding?.copies;
-    };
-    expect(await copies({})).toBe(true);
-    expect(await copies({ extensions: '-imap4flags' })).toBe(false);
+    expect(await toldOfCopies({})).toBe(true);
+    expect(await toldOfCopies({ extensions: '-imap4flags' })).toBe(false);
   },
 );
 
@@ -601,6 +587,22 @@ test('forwarding is offered where there is a server of scripts, and not to the m
 });
 
 /** Sets up forwarding at a server of scripts that is asked to stop as it makes our script active. */
+/** Whether the status of a transfer says that copies stay. */
+async function toldOfCopies(extensions: object): Promise<boolean | undefined> {
+  await using stack = new AsyncDisposableStack();
+  const source = stack.use(await startDovecot({ sieve: extensions }));
+  const destination = stack.use(await startDovecot());
+  const environment = {
+    LEGACY_IMAP_URL: source.url,
+    YAHOO_IMAP_URL: destination.url,
+    LEGACY_SIEVE_URL: source.sieveUrl,
+  };
+  const world = stack.use(await openWorld(FRESH, environment, { pause: async () => {} }));
+  const { id } = await world.transfers.start(FORWARDED);
+  expect(await operationsOnceEnded(world, id)).toMatchObject({ emailforwarding: { status: 'completed' } });
+  return (await world.transfers.status(id))?.emailforwarding?.copies;
+}
+
 async function stopAsItIsActivated(answersThen: boolean) {
   const stop = new AbortController();
   let isActive = false;

@@ -13,7 +13,12 @@ const ROOT = join(import.meta.dirname, '../..');
 const CACHE = join(ROOT, 'node_modules/.cache/databases');
 const MIGRATIONS = join(ROOT, 'src/server/store/migrations');
 /** What determines the template's contents besides the migrations. */
-const SOURCES = ['package-lock.json', 'src/server/store/database.ts', 'src/server/store/embedded.ts', 'src/server/worker/queue.ts'];
+const SOURCES = [
+  'package-lock.json',
+  'src/server/store/database.ts',
+  'src/server/store/embedded.ts',
+  'src/server/worker/queue.ts',
+];
 
 /** The PostgreSQL that all test files of a run share, if PostgreSQL is installed; `global-setup.ts` starts it. */
 const SHARED = 'POSTGRES_OF_TESTS';
