@@ -29,7 +29,7 @@ import { visits } from './wizard.visits.ts';
 
 /** The pages, and the states between them. Each page states its address and step in its `meta`. */
 const STATES = {
-  arriving: { on: { 'unknown.visit': 'home' } },
+  arriving: wizard.createStateConfig({ on: { 'unknown.visit': 'home' }, exit: 'forget an earlier letter' }),
   home,
   destination,
   googleTerms,

@@ -378,6 +378,10 @@ export const wizard = setup({
       letter: null,
       typed: ({ context, event }) => (event.type === 'support.again' ? context.typed : NOTHING_TYPED),
     }),
+    // The page that shows it was left by a full load of another one.
+    'forget an earlier letter': assign(({ context, event }) =>
+      context.letter === null || event.type === 'support.visit' ? {} : { letter: null, typed: NOTHING_TYPED },
+    ),
     'remember the letter': assign({ letter: (_, params: { letter: SupportRequest }) => params.letter }),
 
     // Messages

@@ -20,10 +20,12 @@ if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE)
   );
 
 const stopping = new AbortController();
+let isSecondSignal = false;
 for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.on(name, () => {
     // The second signal ends at once.
-    if (stopping.signal.aborted) process.exit(130);
+    if (isSecondSignal) process.exit(130);
+    isSecondSignal = true;
     beginStop();
   });
 
@@ -74,6 +76,7 @@ async function start(): Promise<void> {
 }
 
 function beginStop(): void {
+  if (stopping.signal.aborted) return;
   stopping.abort();
   setTimeout(() => {
     process.stderr.write(

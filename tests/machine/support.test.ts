@@ -181,6 +181,15 @@ describe('the letter to support', () => {
     },
   );
 
+  test('a letter that was sent is forgotten where another page is loaded next', async () => {
+    const before = await formOpen({ 'write to support': ok }, ...filled, submit);
+    const { context, isAt, visit } = arriveAt(`/status?migration_id=${ID}`, {}, sessionOf(before.context()));
+    expect(sessionOf(context())).toEqual(BLANK_SESSION);
+    visit('/support-form');
+    expect(isAt('support.sending.editing')).toBe(true);
+    expect(context().typed).toMatchObject({ legacyEmail: '', contactEmail: '', issue: '' });
+  });
+
   test('who comes from a transfer need not type its ID, and keeps one that was typed', async () => {
     const wizard = arriveAt(`/status?migration_id=${ID}`);
     wizard.visit('/support-form');

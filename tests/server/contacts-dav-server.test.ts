@@ -425,6 +425,19 @@ describe('a CardDAV server', () => {
     expect(await writer.write([ann], SIGNAL)).toEqual([{ outcome: 'written', notes: [], stays: [] }]);
   });
 
+  test.each([12, 24])('that is gone for %i requests gets no contact in another form', async (requests) => {
+    const writer = cardDavWriter(
+      new Dav(
+        new Web(new URL(`${api.url}/b/`), { email: 'a@legacy.example', password: 'x' }, { sleep: async () => {} }),
+      ),
+    );
+    serveBook({});
+    const ann = { ...person('ann', 'Ann', []), photo: { mediaType: 'image/png', bytes: new Uint8Array([1, 2, 3]) } };
+    script[`PUT /b/${derivedUid('ann')}.vcf`] = () => ({ status: 201, text: '' });
+    api.faults.push(...Array.from({ length: requests }, () => () => 'cut' as const));
+    await expect(writer.write([ann], SIGNAL)).rejects.toMatchObject({ fault: 'unavailable' });
+  });
+
   test('may fold its cards inside a character', async () => {
     serveBook({ '/b/1.vcf': '', '/b/2.vcf': '' });
     const { text, ...answer } = multistatus(data('/b/1.vcf', folded('&#13;\n')));

@@ -518,7 +518,7 @@ test('a forwarded message that the source lists but does not return is left to t
 
 test('forwarding that goes to an address once more is on in all transfers to it, and no longer told as over', async () => {
   await using database = await openTestDatabase(FRESH);
-  const moved = async (id: string, destinationEmail: string) => {
+  const ordered = async (id: string, destinationEmail: string) => {
     const transfer = {
       id: id.repeat(32),
       sourceEmail: SUBSCRIBER,
@@ -527,9 +527,15 @@ test('forwarding that goes to an address once more is on in all transfers to it,
     } as const;
     const operations = ['emailforwarding'] as const;
     await insertTransfer(database, { ...transfer, destinationProvider: 'other', operations, inQa: false }, id);
+  };
+  const set = async (id: string, copies = true) => {
     await database.query('update transfers set finished = now()');
     await database.query("update operations set status = 'completed', finished = now() where finished is null");
-    await noteForwardingSet(database, transfer.id, true);
+    await noteForwardingSet(database, id.repeat(32), copies);
+  };
+  const moved = async (id: string, destinationEmail: string) => {
+    await ordered(id, destinationEmail);
+    await set(id);
   };
   const areOn = async () =>
     Promise.all(['a', 'b', 'c'].map(async (id) => (await forwardingOf(database, id.repeat(32)))?.isOn));
@@ -545,6 +551,18 @@ test('forwarding that goes to an address once more is on in all transfers to it,
   await moved('d', NEW_ADDRESS);
   const last = await sinceOf('d');
   expect(await Promise.all(['a', 'c'].map(sinceOf))).toEqual([last, last]);
+  // It was switched off while a later one was to come, which is on all the same.
+  await ordered('e', NEW_ADDRESS);
+  await noteForwardingOff(database, 'e'.repeat(32));
+  await set('e');
+  expect(await Promise.all(['d', 'e'].map(async (id) => (await forwardingOf(database, id.repeat(32)))?.isOn))).toEqual([
+    true,
+    true,
+  ]);
+  // There is one script: whether copies stay is so for each of them.
+  await ordered('f', NEW_ADDRESS);
+  await set('f', false);
+  expect((await forwardingOf(database, 'e'.repeat(32)))?.copies).toBe(false);
 });
 
 test(

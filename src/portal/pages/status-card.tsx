@@ -177,7 +177,7 @@ function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' |
               </li>
             ))}
           </ul>
-          {end}
+          {leavesMoreFolders(progress) && end}
         </details>
       )}
       {others.length > 0 && (

@@ -103,6 +103,8 @@ type Particulars = {
   readonly reason?: string;
   /** The pause it asked for, in milliseconds. */
   readonly pause?: number;
+  /** Whether it answered something else after that. */
+  readonly isThere?: boolean;
   readonly cause?: unknown;
 };
 
@@ -115,6 +117,8 @@ export class ContactStoreError extends Error {
   readonly status: number | undefined;
   readonly reason: string | undefined;
   readonly pause: number | undefined;
+  /** Whether it is known to be there, although it gave no answer. */
+  readonly isThere: boolean;
   /** Which of the transfer's accounts it was, set by whoever opened the store. */
   account: 'source' | 'destination' | undefined;
 
@@ -125,6 +129,7 @@ export class ContactStoreError extends Error {
     this.status = particulars.status;
     this.reason = particulars.reason;
     this.pause = particulars.pause;
+    this.isThere = particulars.isThere ?? false;
   }
 }
 
@@ -141,6 +146,12 @@ export function blamesOne(error: unknown): error is ContactStoreError {
 /** The connection broke, or no answer came, on every attempt: if the store answers otherwise, because of what was sent. */
 export function isBrokenOff({ fault, status, pause }: ContactStoreError): boolean {
   return fault === 'unavailable' && status === undefined && pause === undefined;
+}
+
+/** The same error of a store that has answered something else since. */
+export function fromThere(error: ContactStoreError): ContactStoreError {
+  const { fault, message, host, cause } = error;
+  return new ContactStoreError(fault, message, { ...(host === undefined ? {} : { host }), isThere: true, cause });
 }
 
 /** A contact that changes each time it is filled is left as it is, without affecting others: hence a conflict's status. */

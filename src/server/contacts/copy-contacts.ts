@@ -2,6 +2,7 @@ import type { Contact } from '../../contract/contact.ts';
 import {
   ContactStoreError,
   blamesOne,
+  fromThere,
   isBrokenOff,
   isOfOne,
   type ContactReader,
@@ -167,10 +168,14 @@ class Run {
    * next run tries them again, if there is one.
    */
   async settleFailing(): Promise<void> {
+    if (this.#failing.some(({ error }) => isBrokenOff(error))) {
+      await this.#requireAnswer();
+      for (const [place, one] of this.#failing.entries())
+        if (isBrokenOff(one.error)) this.#failing[place] = { ...one, error: fromThere(one.error) };
+    }
+    const [first] = this.#failing;
     // Asked for all of them at once: telling of the first one is progress.
     const isLast = this.#hadWritten && this.#failing.every(({ error }) => this.#copy.isLastTry?.(error) === true);
-    if (this.#failing.some(({ error }) => isBrokenOff(error))) await this.#requireAnswer();
-    const [first] = this.#failing;
     if (first !== undefined && !this.#hasWritten && !isLast) throw first.error;
     await this.#tellFailing();
   }
@@ -268,15 +273,27 @@ class Run {
 
   /** `null` if the destination fails at this contact, and not at several in a row. */
   async #refilled(existing: ExistingContact, contact: Contact): Promise<FillResult | null> {
-    try {
-      const result = await this.#copy.writer.fill(existing, contact, this.#copy.signal);
-      if (result.outcome === 'filled') this.#failedInARow = 0;
-      return result;
-    } catch (error) {
-      if (!blamesOne(error)) throw error;
-      this.#countFailure(error);
+    const result = await this.#fillOrFail(existing, contact);
+    if (result instanceof ContactStoreError) {
+      this.#countFailure(result);
       return null;
     }
+    if (result.outcome === 'filled') this.#failedInARow = 0;
+    return result;
+  }
+
+  /** Once more where the connection broke. @returns what the destination fails with at this contact */
+  async #fillOrFail(existing: ExistingContact, contact: Contact): Promise<FillResult | ContactStoreError> {
+    for (let isAgain = false; ; isAgain = true)
+      try {
+        return await this.#copy.writer.fill(existing, contact, this.#copy.signal);
+      } catch (error) {
+        if (!(error instanceof ContactStoreError)) throw error;
+        const isBroken = isBrokenOff(error);
+        if (!blamesOne(error) && !isBroken) throw error;
+        if (isAgain || !isBroken) return error;
+        await this.#requireAnswer();
+      }
   }
 
   /** Written by a run that was stopped before noting it; the photo may be missing. `false`: it was deleted. */
@@ -303,22 +320,13 @@ class Run {
   }
 
   /** `null` if the destination fails at this contact; how the others fare then decides its fate. */
-  async #filled(contact: Contact, there: NonNullable<Failing['there']>, isAgain = false): Promise<FillResult | null> {
-    const { writer, signal } = this.#copy;
-    try {
-      return await writer.fill(there.existing, contact, signal);
-    } catch (error) {
-      const isBroken = error instanceof ContactStoreError && isBrokenOff(error);
-      if (!blamesOne(error) && !isBroken) throw error;
-      if (isBroken && !isAgain) {
-        await this.#requireAnswer();
-        return this.#filled(contact, there, true);
-      }
-      // A destination that says so works, however many of its contacts are being changed.
-      if (error.status === 412) await this.#leftAsItIs(contact, error, there);
-      else this.#failed({ contact, error, there });
-      return null;
-    }
+  async #filled(contact: Contact, there: NonNullable<Failing['there']>): Promise<FillResult | null> {
+    const result = await this.#fillOrFail(there.existing, contact);
+    if (!(result instanceof ContactStoreError)) return result;
+    // A destination that says so works, however many of its contacts are being changed.
+    if (result.status === 412) await this.#leftAsItIs(contact, result, there);
+    else this.#failed({ contact, error: result, there });
+    return null;
   }
 
   async #write(batch: readonly Contact[]): Promise<void> {
@@ -348,7 +356,8 @@ class Run {
           if (existing === null || !(await this.#written(contact, existing))) missing.push(contact);
         }
         left = missing;
-        if (error.fault === 'refused' || isOver) {
+        // Several of which one breaks the connection would do so each time.
+        if (error.fault === 'refused' || isOver || (isBrokenOff(error) && left.length > 1)) {
           await this.#divide(left, error);
           return;
         }

@@ -45,7 +45,11 @@ export async function forwardingOf(sql: Sql, transferId: string): Promise<Forwar
  */
 export async function noteForwardingSet(sql: Sql, transferId: string, copies: boolean): Promise<void> {
   await sql.query(
-    `update operations set forwarding_copies = $2 where transfer_id = $1 and operation = 'emailforwarding'`,
+    // A mailbox has one script: what is said of it is so for all who forward to this address.
+    `update operations set forwarding_copies = $2,
+       forwarding_ended = case when transfer_id = $1 then null else forwarding_ended end
+     where operation = 'emailforwarding'
+       and (transfer_id = $1 or status = 'completed' and forwarding_ended is null and transfer_id in (${BETWEEN_SAME}))`,
     [transferId, copies],
   );
   await sql.query(

@@ -76,6 +76,15 @@ const NEXT_EPOCH = 'epoch + 1 + case when epoch < 8000000 then floor(random() * 
 
 type Taken = TransferRow & { readonly stop_asked: Date | null; readonly resumed: number };
 
+/** Until the end of the transaction, nobody else takes a transfer between the same mailboxes. */
+const LOCK_ALL_BETWEEN = `select pg_advisory_xact_lock(hashtextextended(source_email || ' ' || destination_email, 0))
+  from transfers where id = $1`;
+
+/** Has whoever takes a transfer between the same mailboxes wait for, and see, what the transaction writes. */
+export async function lockAllBetween(sql: Sql, id: string): Promise<void> {
+  await sql.query(LOCK_ALL_BETWEEN, [id]);
+}
+
 /**
  * Takes a transfer if it is free and meets the condition `isSo`, under a lock for all transfers between the same
  * mailboxes.
@@ -88,11 +97,7 @@ async function takeAlone(
   ...parameters: readonly unknown[]
 ): Promise<Taken | undefined> {
   const [, rows] = await database.commit([
-    {
-      text: `select pg_advisory_xact_lock(hashtextextended(source_email || ' ' || destination_email, 0))
-        from transfers where id = $1`,
-      parameters: [id],
-    },
+    { text: LOCK_ALL_BETWEEN, parameters: [id] },
     {
       text: `update transfers t set epoch = ${NEXT_EPOCH}, leased_until = clock_timestamp() + make_interval(secs => $2)
         where id = $1 and ${isSo} and ${IS_FREE} returning *`,

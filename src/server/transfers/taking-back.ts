@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../store/database.ts';
 import type { Safe } from '../store/safe.ts';
 import { credentialsIfAny, destroyCredential, insertCredentials, sealCredential, type Secret } from './credentials.ts';
-import { LeaseLost, type Lease } from './lease.ts';
+import { LeaseLost, lockAllBetween, type Lease } from './lease.ts';
 import { betweenSameAccounts } from './transfer.ts';
 
 type Ordering = {
@@ -43,6 +43,7 @@ export function orderTakeBack(
   admit: (sql: Sql) => Promise<void>,
 ): Promise<boolean> {
   return database.transaction(async (sql) => {
+    await lockAllBetween(sql, transferId);
     await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
     const ordered = await sql.query(
       `insert into take_backs (transfer_id) values ($1)

@@ -40,7 +40,14 @@ export async function startWeb(web: Web, options: WebOptions): Promise<RunningWe
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   limitSockets(server, web.settings.proxies, await openFilesAtMost());
   await listen(server, host, port);
-  const purging = setInterval(() => void purge(web), PURGE_EVERY_MS).unref();
+  let isPurging = false;
+  const purgeUnlessPurging = async () => {
+    if (isPurging) return;
+    isPurging = true;
+    await purge(web);
+    isPurging = false;
+  };
+  const purging = setInterval(() => void purgeUnlessPurging(), PURGE_EVERY_MS).unref();
   let stopped: Promise<void> | undefined;
   const stop = () => {
     stopping.abort();

@@ -118,6 +118,7 @@ function isAway(error: unknown, idleRuns: number): boolean {
     if (error.pause !== undefined && runsWithin(error.pause) > 1) return true;
     // So many only after a pause that it had asked for, or a fault that is waited for.
     if (error.fault === 'unavailable' && idleRuns > IDLE_RUNS) return true;
+    if (error.isThere) return false;
     return error.status === undefined ? error.pause === undefined : [403, 429, 502, 504].includes(error.status);
   }
   return error instanceof MailError && (error.fault === 'unreachable' || error.fault === 'certificate');
@@ -161,7 +162,7 @@ function waitingFor(error: unknown, until: number): Waiting | null {
     };
   }
   if (error instanceof ContactStoreError) {
-    const hasAnswered = (error.status ?? error.pause) !== undefined;
+    const hasAnswered = error.isThere || (error.status ?? error.pause) !== undefined;
     return { reason: hasAnswered ? 'busy' : 'unreachable', until, counts: runsWithin(error.pause ?? 0) };
   }
   return error instanceof TokenUnavailable ? { reason: 'unreachable', until } : null;

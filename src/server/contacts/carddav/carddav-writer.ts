@@ -101,12 +101,12 @@ async function put(dav: Dav, book: URL, contact: Contact, signal: AbortSignal): 
   /** The notes of the first attempt without an answer, which may have stored its card. */
   let unclear: readonly string[] | undefined;
   for (const { card, notes } of attempts) {
-    const status = await create(dav, url, card, signal).catch((error: unknown) => {
-      if (!(error instanceof ContactStoreError) || !failsAtContent(error)) throw error;
-      if (isBrokenOff(error)) unclear ??= notes;
-      failure = error;
-      return error.status ?? 0;
-    });
+    const result = await create(dav, url, card, signal);
+    if (typeof result !== 'number') {
+      if (isBrokenOff(result)) unclear ??= notes;
+      failure = result;
+    }
+    const status = typeof result === 'number' ? result : (result.status ?? 0);
     if (status >= 200 && status < 300) return written(notes);
     // An earlier attempt that seemed lost has stored it.
     if (status === 412) return written(unclear ?? notes);
@@ -116,15 +116,21 @@ async function put(dav: Dav, book: URL, contact: Contact, signal: AbortSignal): 
   return { outcome: 'skipped', reason: `Your new address book refused this contact (${refusal}).` };
 }
 
-/** Where the connection broke each time, once more when the server is known to be there. */
-async function create(dav: Dav, url: URL, card: string, signal: AbortSignal): Promise<number> {
-  try {
-    return await dav.create(url, card, signal);
-  } catch (error) {
-    if (!(error instanceof ContactStoreError) || !isBrokenOff(error)) throw error;
-    await dav.read(url, signal).catch(unlessOfOne);
-    return dav.create(url, card, signal);
-  }
+/**
+ * Once more where the connection broke each time.
+ * @returns the status, or what the server fails with at this card
+ * @throws what is no fault of the card, such as a server that is gone
+ */
+async function create(dav: Dav, url: URL, card: string, signal: AbortSignal): Promise<number | ContactStoreError> {
+  for (let isAgain = false; ; isAgain = true)
+    try {
+      return await dav.create(url, card, signal);
+    } catch (error) {
+      if (!(error instanceof ContactStoreError) || !failsAtContent(error)) throw error;
+      // A server that is gone does not answer this either.
+      if (isBrokenOff(error)) await dav.read(url, signal).catch(unlessOfOne);
+      if (isAgain || !isBrokenOff(error)) return error;
+    }
 }
 
 /** Some servers fail, or break the connection, at what they can't read or is too large; a lock is on any card. */

@@ -37,18 +37,20 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['mobile', 'cell'],
   ['iphone', 'cell'],
   ['business', 'work'],
-  ['company', 'main'],
 ]);
 
 /** The label for a line's TYPE values; a set of them without a name here is spelled out. */
 export function labelOfTypes(kind: LabelKind, types: readonly string[]): string {
-  const telling = [...new Set(types.map((type) => OTHER_NAMES.get(type) ?? type))]
-    .filter((type) => !SILENT.has(type))
-    .toSorted();
+  const telling = [...new Set(types.map((type) => nameOf(kind, type)))].filter((type) => !SILENT.has(type)).toSorted();
   if (telling.length === 0) return '';
   const key = telling.join(' ');
   for (const [label, known] of LABELS[kind]) if (known.join(' ') === key) return label;
   return key;
+}
+
+/** Outlook's company number is the main one. */
+function nameOf(kind: LabelKind, type: string): string {
+  return kind === 'phone' && type === 'company' ? 'main' : (OTHER_NAMES.get(type) ?? type);
 }
 
 /** The TYPE values for a label, or `null` when it has to be written as `X-ABLabel`. */

@@ -55,11 +55,11 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 export function moreOf(lines: CardProperties): Labelled<string>[] {
   const seen = new Set<string>();
   let hasPhoto = false;
-  const inAddresses = new Set(lines.of('ADR').flatMap(({ value }) => wordsOf(unescapeText(value))));
+  const addresses = lines.of('ADR').map(({ value }) => new Set(wordsOf(unescapeText(value))));
   return lines.all.flatMap((line): Labelled<string>[] => {
     // RFC 6350 §6.3.1: an address that is not in pieces.
     if (line.name === 'ADR' && isBlank(line.value)) return addressLabelOf(line);
-    if (line.name === 'LABEL' && isAgain(line, inAddresses)) return [];
+    if (line.name === 'LABEL' && isAgain(line, addresses)) return [];
     if (isBlank(line.value) || SILENT.has(line.name) || HELD.has(line.name)) return [];
     const first = !seen.has(line.name);
     seen.add(line.name);
@@ -80,9 +80,9 @@ export function moreOf(lines: CardProperties): Labelled<string>[] {
 }
 
 /** vCard 2.1 and 3.0 write an address once more, as on an envelope. */
-function isAgain({ value }: VcardLine, inAddresses: ReadonlySet<string>): boolean {
+function isAgain({ value }: VcardLine, addresses: readonly ReadonlySet<string>[]): boolean {
   const words = wordsOf(unescapeText(value));
-  return words.length > 0 && words.every((word) => inAddresses.has(word));
+  return words.length > 0 && addresses.some((address) => words.every((word) => address.has(word)));
 }
 
 function addressLabelOf(line: VcardLine): Labelled<string>[] {

@@ -44,12 +44,13 @@ export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body
   if (secret.kind === 'token' && (await isOfDaily(database, secret.tokenId))) throw notGiven('destination');
   // Proving may have taken some seconds.
   await requireNoOther(id, services);
+  await limitOrder(services.limits, { mailbox: transfer.sourceEmail, client: visit.client });
   // Otherwise tomorrow's run would copy it all again.
   await switchDailyOff(services, id, null);
   await stopDailyRun(services, id, (milliseconds) => wait(milliseconds));
+  // Stopping may have taken some more.
+  const admit = (sql: Sql) => requireNoOther(id, { database: sql });
   // Unless another tab was faster.
-  const asked = { mailbox: transfer.sourceEmail, client: visit.client };
-  const admit = (sql: Sql) => limitOrder(services.limits.within(sql), asked);
   if (!(await orderTakeBack(services, id, secret, admit))) return { ok: true as const };
   if (secret.kind === 'token') await tokens.keep(secret.tokenId);
   services.securityLog('take-back ordered', { client: visit.client, transferId: id });
@@ -57,7 +58,7 @@ export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body
 });
 
 /** @throws {Refusal} 409 if another order between the same mailboxes is not finished */
-async function requireNoOther(id: string, { database }: Pick<TakingBack, 'database'>): Promise<void> {
+async function requireNoOther(id: string, { database }: { readonly database: Sql }): Promise<void> {
   if (await wouldBeCopiedAgain(database, id))
     throw new Refusal(
       409,
