@@ -274,6 +274,42 @@ describe('What a person reads of a message', () => {
     expect(read([...HEAD, ...multipart('mixed', 'x', [part])]).attached).toEqual(['anngnp.exe']);
   });
 
+  test('names a file by its name with the blanks between its quotes and, without quotes, with its brackets', () => {
+    const named = (...lines: readonly string[]) => seeing(file(lines.join('\r\n'))).attached;
+    const continued = [
+      'application/pdf;',
+      " filename*0*=iso-8859-1''M%E4rz;",
+      ' filename*1=" 2001 ";',
+      ' filename*2="a.pdf"',
+    ];
+    expect(named(...continued.map((line) => line.replace('filename', 'name')))).toEqual(['März 2001 a.pdf']);
+    expect(named('application/pdf; name=a(1).pdf')).toEqual(['a(1).pdf']);
+    expect(named('application/pdf; name = My file (2).pdf ; x=(no)y')).toEqual(['My file (2).pdf']);
+    expect(named('application/pdf; (a) name="b.pdf" (a comment)')).toEqual(['b.pdf']);
+    expect(named('application/pdf (a); name==?utf-8?Q?c(3).pdf?=')).toEqual(['c(3).pdf']);
+  });
+
+  test('finds the parts between delimiters that begin with a blank', () => {
+    const lines = [
+      'Content-Type: multipart/mixed; boundary= " x"',
+      '',
+      '-- x',
+      ...plain('Hello'),
+      '-- x',
+      ...plain('Ada'),
+      '-- x--',
+    ];
+    expect(read([...HEAD, ...lines]).text).toBe('Hello\nAda');
+  });
+
+  test('reads a header that begins with the line of an mbox, also one that was quoted', () => {
+    for (const line of [
+      'From ada@mail.example Mon Jan  5 10:00:00 1998',
+      '>From ada@mail.example Mon Jan  5 10:00:00 1998',
+    ])
+      expect(read([line, ...HEAD, '', 'Hello'])).toMatchObject({ subject: 'Apple 🍎', text: 'Hello' });
+  });
+
   test('reads a message whose lines end with CR alone', async () => {
     const lines = [...HEAD, ...multipart('mixed', 'x', [plain('Hello\ryou'), file('application/pdf')])];
     expect(readOctets(Buffer.from(lines.join('\r')))).toMatchObject({

@@ -72,22 +72,22 @@ export type Structured = { readonly value: string; readonly parameters: Readonly
 
 /** `Content-Type` and the like: a value and parameters (RFC 2045 §5.1), joined as RFC 2231 says. */
 export function structured(field: string): Structured {
-  const [head = '', ...rest] = split(field);
+  const [head, ...rest] = split(field);
+  const start = head?.text.trim() ?? '';
   // Some programs forget the semicolon after the value, or write a comma.
-  const value = /^[^\s,]*/.exec(head.trim())?.[0] ?? '';
-  const [unsaid = ''] = head
-    .trim()
+  const value = /^[^\s,]*/.exec(start)?.[0] ?? '';
+  const [unsaid = ''] = start
     .slice(value.length)
     .replace(/^,/, '')
     .trim()
     .split(/\s(?=[\w*-]+=)/, 1);
   const plain = new Map<string, string>();
   const continued = new Map<string, { readonly at: number; readonly text: string; readonly isEncoded: boolean }[]>();
-  for (const piece of [unsaid, ...rest]) {
-    const equals = piece.indexOf('=');
+  for (const piece of [{ ...UNQUOTED, text: unsaid }, ...rest]) {
+    const equals = piece.text.indexOf('=');
     if (equals < 1) continue;
-    const name = piece.slice(0, equals).trim().toLowerCase();
-    const text = piece.slice(equals + 1).trim();
+    const name = piece.text.slice(0, equals).trim().toLowerCase();
+    const text = valueAfter(equals, piece);
     const [base = '', ...marks] = name.split('*');
     if (marks.length === 0) {
       if (!plain.has(base)) plain.set(base, text);
@@ -101,16 +101,40 @@ export function structured(field: string): Structured {
   return { value: value.toLowerCase(), parameters: plain };
 }
 
+/** `from` and `to`: where what was between quotes begins and ends. */
+type Piece = { readonly text: string; readonly from: number; readonly to: number };
+
+const UNQUOTED = { from: Infinity, to: 0 };
+
+/** Without the blanks around it, but with those between its quotes. */
+function valueAfter(equals: number, { text, from, to }: Piece): string {
+  let [start, end] = [equals + 1, text.length];
+  while (start < Math.min(from, end) && BLANK.test(text[start] ?? '')) start += 1;
+  while (end > Math.max(to, start) && BLANK.test(text[end - 1] ?? '')) end -= 1;
+  return text.slice(start, end);
+}
+
+const BLANK = /\s/;
+
 /** The pieces between semicolons, without quotes and comments. */
-function split(field: string): string[] {
-  const pieces: string[] = [];
+function split(field: string): Piece[] {
+  const pieces: Piece[] = [];
   let [piece, isQuoted, depth] = ['', false, 0];
+  let quotes: Omit<Piece, 'text'> = UNQUOTED;
+  /** Whether the piece is a name of a file without quotes, which may have brackets, and whether it has begun. */
+  let [isName, isBegun] = [false, false];
   const lastClose = field.lastIndexOf(')');
   /** Where what belongs to the piece and has not been taken begins. */
   let from = 0;
   const take = (end: number) => {
     piece += field.slice(from, end);
     from = end + 1;
+  };
+  const endPiece = (end: number) => {
+    take(end);
+    if (isQuoted) quotes = { ...quotes, to: piece.length };
+    pieces.push({ text: piece, ...quotes });
+    [piece, quotes, isName, isBegun] = ['', UNQUOTED, false, false];
   };
   for (let at = 0; at < field.length; at += 1) {
     const char = field[at];
@@ -121,23 +145,25 @@ function split(field: string): string[] {
     } else if (char === '"') {
       take(at);
       isQuoted = !isQuoted;
+      quotes = isQuoted ? { ...quotes, from: Math.min(quotes.from, piece.length) } : { ...quotes, to: piece.length };
+      [isName, isBegun] = [false, false];
     } else if (isQuoted) {
       if (char === '\\' && (field[at + 1] === '"' || field[at + 1] === '\\')) {
         take(at);
         at += 1;
       }
-    } else if (char === '(' && at < lastClose) {
+    } else if (char === '(' && at < lastClose && !isBegun) {
       take(at);
       depth = 1;
-    } else if (char === ';') {
-      take(at);
-      pieces.push(piece);
-      piece = '';
-    }
+    } else if (char === ';') endPiece(at);
+    else if (char === '=' && piece === '' && !isName) isName = FILE_NAME.test(field.slice(Math.max(from, at - 20), at));
+    else if (isName && char !== ' ' && char !== '\t') isBegun = true;
   }
-  take(field.length);
-  return [...pieces, piece];
+  endPiece(field.length);
+  return pieces;
 }
+
+const FILE_NAME = /(?:^|\s)(?:file)?name[*\d]*\s*$/i;
 
 function joined(parts: readonly { readonly at: number; readonly text: string; readonly isEncoded: boolean }[]): string {
   let charset = 'utf-8';

@@ -1,15 +1,13 @@
 /** Signs and lines of messages, by their octets. */
 export const [LF, CR, DASH, SPACE, TAB] = [0x0a, 0x0d, 0x2d, 0x20, 0x09];
-const FROM = Buffer.from('From ');
 const DASHES = Buffer.from('\n--');
 
-/** A line that a header can begin with: a field, or an mbox's own line. */
+/** A line that a header can begin with: a field, or an mbox's own line, also as an older mbox quoted it. */
 export function beginsHeader(line: Buffer): boolean {
   const colon = line.indexOf(0x3a);
   const isField = colon > 0 && line.subarray(0, colon).every((octet) => octet > SPACE && octet < 0x7f);
-  return (
-    isField || /^[\x21-\x7e]+[ \t]+:/.test(line.subarray(0, 100).toString('latin1')) || line.subarray(0, 5).equals(FROM)
-  );
+  const start = line.toString('latin1', 0, 100);
+  return isField || /^[\x21-\x7e]+[ \t]+:/.test(start) || /^>{0,9}From /.test(start);
 }
 
 export function withLf(bytes: Buffer): Buffer {
