@@ -45,6 +45,7 @@ const encodedMessage = (encoding: string, content: string) => [
   content,
 ];
 const seeing = (part: readonly string[]) => read([...HEAD, ...multipart('mixed', 'x', [plain('See'), part])]);
+const named = (...lines: readonly string[]) => seeing(file(lines.join('\r\n'))).attached;
 
 describe('What a person reads of a message', () => {
   test('names people and subject as they are written, and groups by their members', async () => {
@@ -275,7 +276,6 @@ describe('What a person reads of a message', () => {
   });
 
   test('names a file by its name with the blanks between its quotes and, without quotes, with its brackets', () => {
-    const named = (...lines: readonly string[]) => seeing(file(lines.join('\r\n'))).attached;
     const continued = [
       'application/pdf;',
       " filename*0*=iso-8859-1''M%E4rz;",
@@ -308,6 +308,21 @@ describe('What a person reads of a message', () => {
       '>From ada@mail.example Mon Jan  5 10:00:00 1998',
     ])
       expect(read([line, ...HEAD, '', 'Hello'])).toMatchObject({ subject: 'Apple 🍎', text: 'Hello' });
+  });
+
+  test('shows the lines that a mailing list adds to encoded text, wherever a piece is cut', () => {
+    const footer =
+      '_______________________________________________\r\nTo leave the list: write to ada@mail.example\r\n';
+    for (const said of ['Hello, ', 'Hello, A', 'Hello, Ad']) {
+      const text = said.repeat(30);
+      const encoded = Buffer.from(text).toString('base64').replaceAll(/.{76}/g, '$&\r\n');
+      expect(coded('base64', 'utf-8', `${encoded}\r\n\r\n${footer}`).text).toBe(`${text}\r\n${footer}`);
+      // What a gateway adds to a long line is no text.
+      expect(coded('base64', 'utf-8', `${encoded.replaceAll('\r\n', '!\r\n ')}\r\n`).text).toBe(text);
+    }
+    const twice = ['Hello', 'Ada'].map((word) => Buffer.from(word).toString('base64')).join('\r\n');
+    expect(coded('base64', 'utf-8', twice).text).toBe('HelloAda');
+    expect(coded('base64', 'utf-8', 'SGVs bG8h').text).toBe('Hello!');
   });
 
   test('reads a message whose lines end with CR alone', async () => {

@@ -1,5 +1,5 @@
 import { fieldOf, headerFields, readable, structured, type HeaderField, type Structured } from './header-fields.ts';
-import { asIs, base64, quotedPrintable, type Sink } from './transfer-decoders.ts';
+import { asIs, base64, base64Text, quotedPrintable, type Sink } from './transfer-decoders.ts';
 import { withoutFiles } from './uuencoded.ts';
 import {
   CR,
@@ -229,8 +229,13 @@ export class MailParser {
     const isDivided = said.type === 'text/plain' && isText(said);
     const sink = isDivided ? withoutFiles(whole, (name) => this.#attached(name, said, handler)) : whole;
     const output = (bytes: Uint8Array) => sink.write(bytes);
+    const ofBase64 = isText(said) ? base64Text : base64;
     const decoder =
-      encoding === 'base64' ? base64(output) : encoding === 'quoted-printable' ? quotedPrintable(output) : asIs(output);
+      encoding === 'base64'
+        ? ofBase64(output)
+        : encoding === 'quoted-printable'
+          ? quotedPrintable(output)
+          : asIs(output);
     if (!isPlain && encoding !== 'base64' && encoding !== 'quoted-printable') handler.fault();
     this.#sink = {
       write: (bytes) => decoder.write(bytes),

@@ -8,6 +8,7 @@ export type Sink = {
 /** Octets that need no decoding; `end` adds none. */
 type Output = (bytes: Uint8Array) => void;
 
+const [LF, CR, SPACE, TAB, EQUALS] = [0x0a, 0x0d, 0x20, 0x09, 0x3d];
 const NONE = 0xff;
 const BLANK = 0xfe;
 const PAD = 0xfd;
@@ -58,10 +59,68 @@ export function base64(output: Output): Sink {
   };
 }
 
+/** The longest line that is looked at as a whole. */
+const LINE_LENGTH = 4096;
+
+/**
+ * Text in base64, after which there may be lines as they are, reported at the end: mailing lists and scanners add them to
+ * what they can't decode.
+ */
+export function base64Text(output: Output): Sink {
+  const encoded = base64(output);
+  let held: Uint8Array = new Uint8Array(0);
+  let [isBegun, isOver, isLeft] = [false, false, false];
+  const readLine = (line: Uint8Array) => {
+    isLeft = isBegun && isWords(line, isOver);
+    if (isLeft) {
+      output(Buffer.from('\r\n'));
+      return output(line);
+    }
+    encoded.write(line);
+    isBegun ||= line.length > 4;
+    isOver ||= line.includes(EQUALS);
+  };
+  const read = (bytes: Uint8Array, isEnd: boolean) => {
+    let at = 0;
+    while (at < bytes.length) {
+      const end = bytes.indexOf(LF, at);
+      if (isLeft || (end < 0 && !isEnd && bytes.length - at < LINE_LENGTH)) break;
+      const next = end < 0 ? bytes.length : end + 1;
+      readLine(bytes.subarray(at, next));
+      at = next;
+    }
+    if (isLeft && at < bytes.length) output(bytes.subarray(at));
+    // A copy: the caller may reuse its own.
+    held = new Uint8Array(isLeft ? [] : bytes.subarray(at));
+  };
+  return {
+    write: (bytes) => read(held.length === 0 ? bytes : Buffer.concat([held, bytes]), false),
+    end: () => {
+      read(held, true);
+      return encoded.end() && !isLeft;
+    },
+  };
+}
+
+/** Whether a line is no base64, but words. Before base64 has shown its end, signs that are lost in it are not enough. */
+function isWords(line: Uint8Array, isOver: boolean): boolean {
+  let [signs, foreign, hasBlank, isDivided] = [0, 0, false, false];
+  for (const octet of line) {
+    const value = BASE64[octet] ?? NONE;
+    if (value === BLANK) hasBlank = signs > 0;
+    else {
+      signs += 1;
+      isDivided ||= hasBlank;
+      if (value === NONE) foreign += 1;
+    }
+  }
+  if (isOver) return isDivided || foreign > 0;
+  return signs > 0 && (foreign * 2 >= signs || (isDivided && foreign > 0));
+}
+
 const HEX = new Int8Array(256).fill(-1);
 for (const [value, octet] of Buffer.from('0123456789ABCDEF').entries()) HEX[octet] = value;
 for (const [value, octet] of Buffer.from('0123456789abcdef').entries()) HEX[octet] = value;
-const [LF, CR, SPACE, TAB, EQUALS] = [0x0a, 0x0d, 0x20, 0x09, 0x3d];
 
 /** RFC 2045 §6.7. Whatever is not an escape stays as it is. */
 export function quotedPrintable(output: Output): Sink {
