@@ -325,6 +325,41 @@ describe('What a person reads of a message', () => {
     expect(coded('base64', 'utf-8', 'SGVs bG8h').text).toBe('Hello!');
   });
 
+  test('shows text of any kind where there is no other, and names it where there is', () => {
+    const enriched = '<bold>Hello</bold> <<you>\r\nand <color><param>red</param>Ada</color>\r\n\r\nBye';
+    const shown = 'Hello <you> and Ada\nBye';
+    expect(read([...HEAD, 'Content-Type: text/enriched', '', enriched])).toMatchObject({ text: shown, attached: [] });
+    const calendar = 'BEGIN:VCALENDAR\r\nSUMMARY:Meet\r\n ing\r\nEND:VCALENDAR';
+    expect(read([...HEAD, 'Content-Type: text/calendar; method=REPLY', '', calendar]).text).toContain(
+      'SUMMARY:Meeting\r\n',
+    );
+    const rich = ['Content-Type: text/enriched', '', enriched];
+    for (const parts of [
+      [plain('Hello'), rich],
+      [rich, plain('Hello')],
+    ])
+      expect(read([...HEAD, ...multipart('alternative', 'x', parts)])).toMatchObject({
+        text: 'Hello',
+        html: '',
+        attached: ['text/enriched'],
+      });
+    const named = [file('text/plain; name="a.txt"'), file('text/html; name="a.html"')];
+    expect(read([...HEAD, ...multipart('alternative', 'x', named)])).toMatchObject({
+      text: 'octets',
+      attached: ['a.txt', 'a.html'],
+    });
+    expect(read([...HEAD, 'Content-Type: text/rtf', '', '{\\rtf1}'])).toMatchObject({
+      text: '',
+      attached: ['text/rtf'],
+    });
+  });
+
+  test('has room for all of a text that follows one of another kind', () => {
+    const log = ['Content-Type: text/x-log', '', 'x'.repeat(300_000)];
+    const { text, isCut } = read([...HEAD, ...multipart('mixed', 'x', [log, plain('Hello')])]);
+    expect({ text, isCut }).toEqual({ text: 'Hello', isCut: false });
+  });
+
   test('reads a message whose lines end with CR alone', async () => {
     const lines = [...HEAD, ...multipart('mixed', 'x', [plain('Hello\ryou'), file('application/pdf')])];
     expect(readOctets(Buffer.from(lines.join('\r')))).toMatchObject({

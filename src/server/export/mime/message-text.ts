@@ -1,6 +1,7 @@
 import { addresses, fieldOf, readable, type Address, type HeaderField } from './header-fields.ts';
 import { unflowed } from './flowed.ts';
 import { isMessage, isText, MailParser, nameOf, type MailHandler, type Part } from './mail-parser.ts';
+import { isReadable, withoutSigns } from './other-text.ts';
 import { textDecoder } from './text-decoder.ts';
 import type { Sink } from './transfer-decoders.ts';
 
@@ -46,6 +47,8 @@ type Kind = 'text' | 'html';
 type Room = { text: number; html: number; readonly cut: Set<Kind>; readonly attached: string[] };
 /** `isRepeated`: HTML says the same. `isRaw`: it is what could not be told apart. */
 type Piece = { readonly kind: Kind; readonly isRaw: boolean; isRepeated: boolean; content: string };
+/** What is shown as long as there is no other text; `label` is what it is named by then. */
+type Spare = { readonly piece: Piece; readonly label: string | undefined; readonly isAllCut: boolean };
 
 class Reading implements MailHandler {
   readonly #room: Room;
@@ -55,6 +58,7 @@ class Reading implements MailHandler {
   /** Those of this message, and not of one within it, that may say the same in another form. */
   readonly #choices: Piece[] = [];
   #fields: readonly HeaderField[] = [];
+  #spare: Spare | undefined;
 
   constructor(room: Room, depth = 0, onEnd?: (pieces: readonly Piece[]) => void) {
     this.#room = room;
@@ -69,14 +73,17 @@ class Reading implements MailHandler {
   part(part: Part): Sink | undefined {
     const { type, content, within, isRaw = false } = part;
     if (isMessage(part) && this.#depth < ENCODED_AT_MOST) return openInner(this.message(part));
-    if (!isText(part)) {
-      this.#attach(nameOf(part) || type);
-      return undefined;
-    }
-    const kind = type === 'text/plain' ? 'text' : 'html';
+    const isOther = !isText(part);
+    const isSpare = isReadable(part) && this.#pieces.every((piece) => piece.content.trim() === '');
+    const name = nameOf(part);
+    if (isOther && (name !== '' || !isSpare)) this.#attach(name || type);
+    if (isOther && !isSpare) return undefined;
+    const kind = type === 'text/html' ? 'html' : 'text';
     const piece: Piece = { kind, isRaw, isRepeated: false, content: '' };
+    if (isOther) this.#spare = { piece, label: name === '' ? type : undefined, isAllCut: this.#room.cut.has(kind) };
+    else this.#dropSpare();
     this.#pieces.push(piece);
-    if (within.includes('multipart/alternative')) this.#choices.push(piece);
+    if (!isOther && within.includes('multipart/alternative')) this.#choices.push(piece);
     const decoder = textDecoder(part, (decoded) => {
       const kept = decoded.slice(0, this.#room[kind]);
       piece.content += kept;
@@ -92,6 +99,7 @@ class Reading implements MailHandler {
         const isClean = decoder.end();
         if (kind === 'text' && content.parameters.get('format')?.toLowerCase() === 'flowed')
           piece.content = unflowed(piece.content, content.parameters.get('delsp')?.toLowerCase() === 'yes');
+        if (isOther) piece.content = withoutSigns(type, piece.content);
         return isClean;
       },
     };
@@ -135,6 +143,16 @@ class Reading implements MailHandler {
       attached: this.#room.attached,
       isCut: this.#room.cut.has(hasHtml ? 'html' : 'text') || (hasHtml && html.length > KEPT),
     };
+  }
+
+  #dropSpare(): void {
+    if (this.#spare === undefined) return;
+    const { piece, label, isAllCut } = this.#spare;
+    this.#spare = undefined;
+    this.#pieces.splice(this.#pieces.indexOf(piece), 1);
+    this.#room[piece.kind] += piece.content.length;
+    if (!isAllCut) this.#room.cut.delete(piece.kind);
+    if (label !== undefined) this.#attach(label);
   }
 
   #attach(name: string): void {
