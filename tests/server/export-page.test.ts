@@ -161,6 +161,19 @@ test('a message is read to its end for the names of what is attached, and only t
   expect(text?.[0]).not.toHaveProperty('isCut');
 });
 
+test('the words of HTML are searched as they are shown', async () => {
+  const words = [
+    '<html><head ><title>No</title></head><i>İ</i><STYLE>no</STYLE><!-- P.MsoNormal { margin: 0 } --><body>',
+    '<!--[if gte mso 9]><xml><w:View>Normal</w:View></xml><![endif]--><!--[if !mso]><!--><p>Gr&uuml;&szlig;e, M&#252;ller!</p>',
+    '<p>I don&#39;t know&nbsp;it &amp;lt; &#x1F34E; &#146;tis &nosuch; AT&T &#0; 100&euro;</p><!-- no <!-- end',
+  ].join('\r\n');
+  const mail = Buffer.from(`Content-Type: text/html; charset=utf-8\r\n\r\n${words}`);
+  await using spool = openSpoolReader(scratch);
+  await using page = await pageOver(await stagedOf([mail]), spool);
+  const { list } = await scriptsOf(page);
+  expect(list).toMatchObject([{ start: "İ Grüße, Müller! I don't know it &lt; 🍎 ’tis &nosuch; AT&T &#0; 100€" }]);
+});
+
 test.each([
   ['its messages', 'addToPage'],
   ['its end', 'endPage'],

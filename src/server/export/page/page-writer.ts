@@ -6,6 +6,7 @@ import { deflated } from '../archive/compression.ts';
 import { type Address } from '../mime/header-fields.ts';
 import { openTextReader, type MessageText } from '../mime/message-text.ts';
 import type { PartMessage } from '../staging/staged.ts';
+import { wordsOf } from './html-words.ts';
 import { openSpoolReader, openSpoolWriter, type SpoolReader, type StagedOctets } from '../staging/spool.ts';
 
 /** How much of a field is listed, and how much of the text is searched. */
@@ -16,8 +17,6 @@ const BLOCK_MESSAGES = 250;
 const BLOCK_TEXT = 1_000_000;
 /** Initial room for a script, in octets; it grows. */
 const SCRIPT = 64 * 1024;
-
-const UNSHOWN = ['head>', 'style', 'script'];
 
 /** The folder of what is staged, and one for what is needed until the archive is written. */
 export type PageFolders = { readonly folder: string; readonly scratch: string };
@@ -187,7 +186,7 @@ function rowOf(message: PageMessage, { from, to, cc, bcc, subject, text, html }:
     subject: field(subject),
     folder: message.path,
     date: message.internalDate.toISOString(),
-    start: field(html === '' ? text : wordsOf(html)),
+    start: field(html === '' ? text : wordsOf(html, 4 * FIELD)),
     file: message.file,
   };
 }
@@ -197,25 +196,6 @@ function people(addresses: readonly Address[]): string {
     .slice(0, PEOPLE_AT_MOST)
     .map(({ name, email }) => (name === '' || email === '' || name === email ? name || email : `${name} <${email}>`))
     .join(', ');
-}
-
-/** The first words between the tags, without anything that a page does not show. */
-function wordsOf(html: string): string {
-  const lower = html.toLowerCase();
-  const words: string[] = [];
-  for (let [at, length] = [0, 0]; at < html.length && length < 4 * FIELD;) {
-    const tag = html.indexOf('<', at);
-    const word = html.slice(at, tag < 0 ? html.length : tag).trim();
-    if (word !== '') words.push(word);
-    length += word.length;
-    if (tag < 0) break;
-    const hidden = UNSHOWN.find((name) => lower.startsWith(`<${name}`, tag));
-    const end = hidden === undefined ? tag : lower.indexOf(`</${hidden}`, tag);
-    const close = end < 0 ? -1 : html.indexOf('>', end);
-    if (close < 0) break;
-    at = close + 1;
-  }
-  return words.join(' ');
 }
 
 /** One line of text. */
