@@ -166,6 +166,16 @@ const uuencoded = (octets: Buffer, padding: string) =>
     return written.join('').trimEnd();
   });
 
+const inUuencode = (type: string, octets: Buffer) => [
+  `Content-Type: ${type}`,
+  'Content-Transfer-Encoding: x-uuencode',
+  '',
+  'begin 644 a.dat',
+  ...uuencoded(octets, '`'),
+  '`',
+  'end',
+];
+
 const withFile = (padding: string, content: Buffer, end: readonly string[]) =>
   mail('Subject: a', '', 'See:', 'begin 644 a.dat', ...uuencoded(content, padding), ...end);
 
@@ -251,6 +261,25 @@ describe('an odd message', () => {
     expect(attachmentsOf(messagesIn(await written([rawItem(0, letters[0] as Buffer)]))[0] as PSTMessage)).toMatchObject(
       [{ longFilename: 'a.dat' }],
     );
+  });
+
+  test('has what is uuencoded by its transfer encoding as it was, and its original if there is more', async () => {
+    const content = Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * at) % 251));
+    const parts = [
+      '--b',
+      ...inUuencode('text/plain', Buffer.from('Hello')),
+      '',
+      '--b',
+      ...inUuencode('application/pdf', content),
+    ];
+    const letters = [[], ['a word']].map((more) =>
+      mail('Content-Type: multipart/mixed; boundary=b', '', ...parts, ...more, '', '--b--'),
+    );
+    const read = readByExtractor(await written(letters.map((raw) => rawItem(0, raw)))).get('Inbox') ?? [];
+    expect(read).toMatchObject([
+      { body: 'Hello', attachments: [sha256(content)] },
+      { body: 'Hello', attachments: [expect.any(String), sha256(letters[1] as Buffer)] },
+    ]);
   });
 
   test('of one text that has the name of a file shows it', async () => {

@@ -1,6 +1,6 @@
 import { fieldOf, headerFields, readable, structured, type HeaderField, type Structured } from './header-fields.ts';
 import { asIs, base64, base64Text, quotedPrintable, type Sink } from './transfer-decoders.ts';
-import { withoutFiles } from './uuencoded.ts';
+import { uudecoded, withoutFiles } from './uuencoded.ts';
 import {
   CR,
   LF,
@@ -87,6 +87,17 @@ type Frame =
   | { readonly kind: 'message'; readonly handler: MailHandler }
   /** Its boundary as Latin-1, a character for each octet. */
   | { readonly kind: 'multipart'; readonly type: string; readonly boundary: string; isSeen: boolean };
+
+/** By transfer encoding; of the last, which no standard has, each program had a name of its own. */
+const DECODERS = new Map([
+  ['base64', base64],
+  ['quoted-printable', quotedPrintable],
+  ...['x-uuencode', 'uuencode', 'x-uue', 'uue'].map((name) => [name, uudecoded] as const),
+]);
+
+function decoderFor(encoding: string, isWords: boolean): typeof asIs {
+  return encoding === 'base64' && isWords ? base64Text : (DECODERS.get(encoding) ?? asIs);
+}
 
 /**
  * Reads one message (RFC 5322, 2045, 2046) as it arrives, in constant memory: only headers and unfinished lines are held.
@@ -229,14 +240,8 @@ export class MailParser {
     const isDivided = said.type === 'text/plain' && isText(said);
     const sink = isDivided ? withoutFiles(whole, (name) => this.#attached(name, said, handler)) : whole;
     const output = (bytes: Uint8Array) => sink.write(bytes);
-    const ofBase64 = isText(said) ? base64Text : base64;
-    const decoder =
-      encoding === 'base64'
-        ? ofBase64(output)
-        : encoding === 'quoted-printable'
-          ? quotedPrintable(output)
-          : asIs(output);
-    if (!isPlain && encoding !== 'base64' && encoding !== 'quoted-printable') handler.fault();
+    const decoder = decoderFor(encoding, isText(said))(output);
+    if (!isPlain && !DECODERS.has(encoding)) handler.fault();
     this.#sink = {
       write: (bytes) => decoder.write(bytes),
       end: () => {

@@ -19,6 +19,21 @@ export function withoutFiles(text: Sink, attach: (name: string) => Sink | undefi
   return { write: (bytes) => divider.write(bytes), end: () => divider.end() };
 }
 
+/** What is uuencoded as a whole, by its transfer encoding; what else is there stays as it is, and is reported at the end. */
+export function uudecoded(output: (bytes: Uint8Array) => void): Sink {
+  let [files, isClean] = [0, true];
+  const around = (bytes: Uint8Array) => {
+    if (!bytes.some((octet) => octet > FIRST)) return;
+    isClean = false;
+    output(bytes);
+  };
+  const divider = withoutFiles({ write: around, end: () => true }, () => {
+    files += 1;
+    return { write: output, end: () => true };
+  });
+  return { write: (bytes) => divider.write(bytes), end: () => divider.end() && isClean && files === 1 };
+}
+
 class Divider implements Sink {
   readonly #text: Sink;
   readonly #attach: (name: string) => Sink | undefined;
