@@ -360,6 +360,11 @@ describe('What a person reads of a message', () => {
     expect({ text, isCut }).toEqual({ text: 'Hello', isCut: false });
   });
 
+  test('keeps each blank of a text that is said to be uuencoded and is not', () => {
+    const text = `\r\nDear Ada${' '.repeat(20)}Bye\r\n`;
+    expect(coded('x-uuencode', 'utf-8', text).text).toBe(text);
+  });
+
   test('reads a message whose lines end with CR alone', async () => {
     const lines = [...HEAD, ...multipart('mixed', 'x', [plain('Hello\ryou'), file('application/pdf')])];
     expect(readOctets(Buffer.from(lines.join('\r')))).toMatchObject({

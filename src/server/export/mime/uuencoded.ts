@@ -6,6 +6,8 @@ const BEGIN = Buffer.from('begin ');
 const HEAD = /^begin [0-7]{3,4} (\S[^\r\n]{0,200})$/;
 /** How much is held to see whether a file begins, and the longest line of one. */
 const [HEAD_LENGTH, LINE_LENGTH] = [400, 200];
+/** How much of nothing may be around a file that is all of a part. */
+const BLANKS_LENGTH = 200;
 /** Octets in a line, and the signs for all of them. */
 const [LINE_OCTETS, FIRST, LAST] = [45, 0x20, 0x60];
 const [LF, CR] = [0x0a, 0x0d];
@@ -19,16 +21,22 @@ export function withoutFiles(text: Sink, attach: (name: string) => Sink | undefi
   return { write: (bytes) => divider.write(bytes), end: () => divider.end() };
 }
 
-/** What is uuencoded as a whole, by its transfer encoding; what else is there stays as it is, and is reported at the end. */
+/**
+ * What is uuencoded as a whole, by its transfer encoding. What else is there stays as it is, and is reported at the end,
+ * except for a few empty lines around the file.
+ */
 export function uudecoded(output: (bytes: Uint8Array) => void): Sink {
-  let [files, isClean] = [0, true];
+  let [files, isClean, blanks] = [0, true, Buffer.alloc(0)];
   const around = (bytes: Uint8Array) => {
-    if (!bytes.some((octet) => octet > FIRST)) return;
-    isClean = false;
-    output(bytes);
+    blanks = Buffer.concat([blanks, bytes]);
+    isClean &&= blanks.length < BLANKS_LENGTH && blanks.every((octet) => octet <= FIRST);
+    if (isClean) return;
+    output(blanks);
+    blanks = Buffer.alloc(0);
   };
   const divider = withoutFiles({ write: around, end: () => true }, () => {
     files += 1;
+    blanks = Buffer.alloc(0);
     return { write: output, end: () => true };
   });
   return { write: (bytes) => divider.write(bytes), end: () => divider.end() && isClean && files === 1 };
