@@ -115,10 +115,18 @@ function keepsAnswers(type: string, before: WizardSnapshot, after: WizardSnapsho
     allowContactsMigration: ___,
     awaitedConsent: ____,
     draft: _____,
+    letter: ________,
     ...said
   } = was;
   // A sign-in for a transfer is awaited until it returns, or until the visitor comes back by another way.
-  const { emailExportType, contactsExportType, awaitedConsent: ______, draft: _______, ...rest } = was;
+  const {
+    emailExportType,
+    contactsExportType,
+    awaitedConsent: ______,
+    draft: _______,
+    letter: _________,
+    ...rest
+  } = was;
   // If no formats were chosen, the recommended ones are filled in.
   const formats = { ...(emailExportType && { emailExportType }), ...(contactsExportType && { contactsExportType }) };
   expect(is).toMatchObject(type.startsWith('oauth-callback') ? said : { ...rest, ...formats });
