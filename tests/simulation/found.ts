@@ -339,4 +339,24 @@ export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
       },
     },
   ],
+  [
+    "what is kept in the provider's own form is compared once, by a server that leaves out of each answer what it likes",
+    {
+      ...PLAIN,
+      folders: [{ name: 'INBOX', letters: 24 }],
+      destination: { rewriting: 'adds headers', leavesOut: 0.4 },
+    },
+  ],
+  [
+    'what went with its mailbox, and is not handed out the first time, is not told as read back',
+    {
+      ...PLAIN,
+      folders: [
+        { name: 'letters', letters: 7 },
+        { name: 'Other', letters: 1 },
+      ],
+      destination: { uidPlus: false, multiAppend: false, leavesOut: 0.4 },
+      deeds: [{ side: 'destination', atCommand: 34, does: 'renames a mailbox' }],
+    },
+  ],
 ];

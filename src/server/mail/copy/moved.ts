@@ -124,7 +124,7 @@ async function openUnlessGone(path: string, checker: MailReader): Promise<Opened
   }
 }
 
-type Elsewhere = Pick<Row, 'size' | 'sha256' | 'destinationUid' | 'destinationUidValidity'>;
+type Elsewhere = Pick<Row, 'size' | 'sha256' | 'destinationUid' | 'destinationUidValidity' | 'verified'>;
 
 /**
  * Finds messages in the mailbox that they were appended to and that has been renamed since.
@@ -148,9 +148,10 @@ export async function findRenamed(
     const candidates: Listed[] = [];
     for await (const listed of listedFrom(checker, path, from)) if (!claims.has(listed.uid)) candidates.push(listed);
     const left = wanted.filter(({ uid }) => !rows.has(uid));
-    const { found } = await match(left, source, candidates, destinationPlace(checker, path, uidValidity), run);
-    for (const [uid, { fate, isRead: _, hasDate: __, ...what }] of found)
-      if (fate !== 'changed') rows.set(uid, { ...what, destinationUidValidity: uidValidity });
+    const { found, unseen } = await match(left, source, candidates, destinationPlace(checker, path, uidValidity), run);
+    run.askAgain(unseen);
+    for (const [uid, { fate, isRead: verified, hasDate: _, ...what }] of found)
+      if (fate !== 'changed') rows.set(uid, { ...what, destinationUidValidity: uidValidity, verified });
   }
   return rows;
 }

@@ -22,7 +22,7 @@ export type Findings = {
   readonly absent: { readonly check: Check; readonly message: Unchecked }[];
   /** Those of them that nobody has seen yet, and that may be shown later. */
   readonly late: Set<Unchecked>;
-  /** Read back and found to be what was sent. */
+  /** Read back, and found to be what was sent or settled as what else it is. */
   readonly read: WeakSet<Unchecked>;
   /** Mailboxes at which the server refused something while they were read back. */
   readonly unread: Set<LedgerMailbox>;
@@ -195,17 +195,24 @@ async function settleDifferent(
     const withheld = unsent.length === 0 ? new Set<number>() : await stillThere(source, unsent);
     const rows: NewRow[] = [];
     const absent: Unchecked[] = [];
+    const compared: Unchecked[] = [];
     for (const message of part) {
       // Not handed out for now: the last look finds that nothing is known of it.
       if (withheld.has(message.uid)) continue;
       const [one, other] = [sent.get(message.uid), stored.get(message.destinationUid)];
       // Taken away since it was read.
       if (one !== undefined && other === undefined) absent.push(message);
-      else rows.push(comparedRow(message, one, other, { mailbox, uidValidity }, run.copy.clock));
+      else {
+        rows.push(comparedRow(message, one, other, { mailbox, uidValidity }, run.copy.clock));
+        compared.push(message);
+      }
     }
-    await noteAbsent(absent, check, checker, run, findings);
     await run.copy.ledger.settle(rows);
     run.refated(mailbox.sourcePath, rows);
+    for (const message of compared) findings.read.add(message);
+    if (rows.length > 0) run.looked();
+    // It may ask for the others again: what has been compared is not compared again then.
+    await noteAbsent(absent, check, checker, run, findings);
   }
 }
 

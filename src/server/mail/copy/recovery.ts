@@ -133,7 +133,7 @@ export async function settleOpen(
       const fate = standsFor.has(stored.sha256) ? 'twin' : 'lost';
       rows.push({ ...what, mailboxId: mailbox.id, fate, verified: false });
     } else if (elsewhere.has(uid)) {
-      rows.push({ ...base, size, ...elsewhere.get(uid), fate: 'taken', verified: true });
+      rows.push({ ...base, size, verified: false, ...elsewhere.get(uid), fate: 'taken' });
     } else if (gone.has(uid) || source === null) rows.push({ ...base, size, fate: 'gone', verified: false });
   }
   const refused = await ledger.settle(
