@@ -446,7 +446,7 @@ test('a clock that goes wrong while the process runs is reported once, and again
 });
 
 describe('the files of an embedded database', () => {
-  test("are its own user's, whatever folder they are made in", async () => {
+  test("are its own user's, whatever folder they are made in", { tags: 'proof' }, async () => {
     const folder = join(await temporaryFolder(), 'database');
     await using _database = await openDatabase({ folder });
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
@@ -508,7 +508,7 @@ describe('an embedded database whose disk is full', needs('the right to mount a 
     expect(broken).toHaveLength(1);
   });
 
-  test('between its start and its migrations is told in a sentence', async () => {
+  test('between its start and its migrations is told in a sentence', { tags: 'proof' }, async () => {
     await using disk = await mountSmallDisk(100);
     const folder = join(disk.root, 'database');
     await (await PGlite.create(folder)).close();

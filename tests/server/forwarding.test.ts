@@ -567,7 +567,7 @@ test('forwarding that goes to an address once more is on in all transfers to it,
 
 test(
   'a copy is said to stay only where the server can mark it',
-  { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), timeout: 60_000 },
+  { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), timeout: 60_000, tags: 'proof' },
   async () => {
     expect(await toldOfCopies({})).toBe(true);
     expect(await toldOfCopies({ extensions: '-imap4flags' })).toBe(false);

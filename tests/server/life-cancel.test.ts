@@ -111,33 +111,37 @@ describe('a stop', { timeout: 60_000 }, () => {
     expect(await database.query(told)).toEqual([{ kind: 'started' }, { kind: 'finished' }]);
   });
 
-  test('that a worker hears of while the answer to its last commit is lost ends the transfer as what it is', async () => {
-    const world = await openWorldOfTest({ mail: { INBOX: many(3) } });
-    const { database } = world.web.services;
-    const ordered = await world.order({ parameters: { notification_email: 'new@home.example' } });
-    const leasedUntil = async () =>
-      (await database.query('select leased_until::text as until from transfers'))[0]?.['until'];
-    const confirmed = async () => {
-      const before = await leasedUntil();
-      await expect.poll(leasedUntil, { timeout: 15_000 }).not.toBe(before);
-    };
-    let isLost = false;
-    const query: typeof database.query = async (text, parameters) => {
-      const rows = await database.query<never>(text, parameters);
-      if (isLost || !text.startsWith('update operations set status = $4')) return rows;
-      isLost = true;
-      await database.query('update transfers set stop_asked = now()');
-      await confirmed();
-      await confirmed();
-      throw new DatabaseUnavailable(new Error('Connection terminated unexpectedly'));
-    };
-    await using _worker = await world.work({ database: { ...database, query } });
-    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 3 });
-    expect(isLost).toBe(true);
-    await erased(world, ordered.id);
-    const told = "select data->>'kind' as kind from pgboss.job where name = 'notifications' order by created_on";
-    expect(await database.query(told)).toEqual([{ kind: 'started' }, { kind: 'finished' }]);
-  });
+  test(
+    'that a worker hears of while the answer to its last commit is lost ends the transfer as what it is',
+    { tags: 'proof' },
+    async () => {
+      const world = await openWorldOfTest({ mail: { INBOX: many(3) } });
+      const { database } = world.web.services;
+      const ordered = await world.order({ parameters: { notification_email: 'new@home.example' } });
+      const leasedUntil = async () =>
+        (await database.query('select leased_until::text as until from transfers'))[0]?.['until'];
+      const confirmed = async () => {
+        const before = await leasedUntil();
+        await expect.poll(leasedUntil, { timeout: 15_000 }).not.toBe(before);
+      };
+      let isLost = false;
+      const query: typeof database.query = async (text, parameters) => {
+        const rows = await database.query<never>(text, parameters);
+        if (isLost || !text.startsWith('update operations set status = $4')) return rows;
+        isLost = true;
+        await database.query('update transfers set stop_asked = now()');
+        await confirmed();
+        await confirmed();
+        throw new DatabaseUnavailable(new Error('Connection terminated unexpectedly'));
+      };
+      await using _worker = await world.work({ database: { ...database, query } });
+      expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 3 });
+      expect(isLost).toBe(true);
+      await erased(world, ordered.id);
+      const told = "select data->>'kind' as kind from pgboss.job where name = 'notifications' order by created_on";
+      expect(await database.query(told)).toEqual([{ kind: 'started' }, { kind: 'finished' }]);
+    },
+  );
 
   test('comes within 5 s of a worker whose server does not answer, and what it took after that is taken back', async () => {
     const held = Promise.withResolvers<void>();

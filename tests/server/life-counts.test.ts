@@ -182,43 +182,47 @@ describe('what is reported as copied', { timeout: 60_000 }, () => {
     for (const untrue of ['already there', 'Your mail is there', 'nothing to copy']) expect(none).not.toContain(untrue);
   });
 
-  test('names what is changed of what an earlier order stored, until its owner takes that away', async () => {
-    const spoilt = { is: false };
-    const world = await openWorldOfTest({
-      mail: { INBOX: some(0, 5) },
-      change: (direction, part) =>
-        direction === 'to client' && spoilt.is
-          ? Buffer.from(part.toString('latin1').replaceAll('Letter 3', 'Letter X'), 'latin1')
-          : part,
-    });
-    const first = await world.order(TOLD);
-    {
-      // Its owner stops it before it has read anything back.
-      await using _worker = await world.work({
-        onStep: async (step) => {
-          if (step === 'outcome committed') await call(world, 'cancel', first);
-        },
+  test(
+    'names what is changed of what an earlier order stored, until its owner takes that away',
+    { tags: 'proof' },
+    async () => {
+      const spoilt = { is: false };
+      const world = await openWorldOfTest({
+        mail: { INBOX: some(0, 5) },
+        change: (direction, part) =>
+          direction === 'to client' && spoilt.is
+            ? Buffer.from(part.toString('latin1').replaceAll('Letter 3', 'Letter X'), 'latin1')
+            : part,
       });
-      await whenEnded(world, first);
-    }
-    await world.web.database.query('update transfers set leased_until = now()');
-    spoilt.is = true;
-    await using _worker = await world.work();
-    const second = await again(world, first);
-    expect(await whenEnded(world, second)).toMatchObject({ status: 'review', changed: 1 });
-    const { sums, items } = await receiptOf(world, second);
-    expect(sums).toEqual({ 'message present': 4, 'message changed': 1 });
-    expect(items.find(({ fate }) => fate === 'changed')?.subject).toBe('Letter 3');
-    {
-      await using client = await world.destinationMail();
-      await client.command('SELECT INBOX');
-      await client.command('UID STORE 4 +FLAGS (\\Deleted)');
-      await client.command('UID EXPUNGE 4');
-    }
-    const third = await again(world, second);
-    expect(await whenEnded(world, third)).toMatchObject({ status: 'completed', changed: 0 });
-    expect((await receiptOf(world, third)).sums).toEqual({ 'message present': 4, 'message moved': 1 });
-  });
+      const first = await world.order(TOLD);
+      {
+        // Its owner stops it before it has read anything back.
+        await using _worker = await world.work({
+          onStep: async (step) => {
+            if (step === 'outcome committed') await call(world, 'cancel', first);
+          },
+        });
+        await whenEnded(world, first);
+      }
+      await world.web.database.query('update transfers set leased_until = now()');
+      spoilt.is = true;
+      await using _worker = await world.work();
+      const second = await again(world, first);
+      expect(await whenEnded(world, second)).toMatchObject({ status: 'review', changed: 1 });
+      const { sums, items } = await receiptOf(world, second);
+      expect(sums).toEqual({ 'message present': 4, 'message changed': 1 });
+      expect(items.find(({ fate }) => fate === 'changed')?.subject).toBe('Letter 3');
+      {
+        await using client = await world.destinationMail();
+        await client.command('SELECT INBOX');
+        await client.command('UID STORE 4 +FLAGS (\\Deleted)');
+        await client.command('UID EXPUNGE 4');
+      }
+      const third = await again(world, second);
+      expect(await whenEnded(world, third)).toMatchObject({ status: 'completed', changed: 0 });
+      expect((await receiptOf(world, third)).sums).toEqual({ 'message present': 4, 'message moved': 1 });
+    },
+  );
 });
 
 const HOUR_LATER = "now() + interval '1 hour'";
