@@ -1,6 +1,7 @@
 import type { Skipped } from '../../src/contract/calls/status.ts';
 import type { ContactFates, Fate, Settled } from '../../src/server/contacts/contact-fates.ts';
-import { copyContacts, type ContactCopy } from '../../src/server/contacts/copy-contacts.ts';
+import { copyContacts } from '../../src/server/contacts/copy-contacts.ts';
+import type { ContactCopy } from '../../src/server/contacts/copy-run.ts';
 
 type Kept = Fate & { readonly name: string };
 
