@@ -8,25 +8,10 @@ import { limitOrder } from '../order-limits.ts';
 import { requireManager } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
-import { notGiven, provenSecret, putRightBy } from './resume.ts';
+import { notGiven, provenSecret, putRightBy, type Proving } from './resume.ts';
 import { route } from './route.ts';
 
-type Again = Pick<
-  Web,
-  | 'settings'
-  | 'now'
-  | 'database'
-  | 'safe'
-  | 'queue'
-  | 'transfers'
-  | 'tokens'
-  | 'owners'
-  | 'sessions'
-  | 'securityLog'
-  | 'proofs'
-  | 'consents'
-  | 'limits'
->;
+type Again = Proving & Pick<Web, 'settings' | 'now' | 'transfers'>;
 
 /** Starts a new transfer between the mailboxes of one that has ended; it continues from what that one has recorded. */
 export const answerAgain = route(again, 'calls by a client', async ({ body }, services: Again, visit) => {

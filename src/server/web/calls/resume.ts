@@ -11,20 +11,13 @@ import type { Web } from '../services.ts';
 import type { Visit } from '../visit.ts';
 import { route } from './route.ts';
 
-type Resuming = Pick<
+/** What is needed to prove new credentials, and to go on with them. */
+export type Proving = Pick<
   Web,
-  | 'database'
-  | 'safe'
-  | 'queue'
-  | 'tokens'
-  | 'owners'
-  | 'sessions'
-  | 'securityLog'
-  | 'proofs'
-  | 'consents'
-  | 'verifiers'
-  | 'limits'
+  'database' | 'safe' | 'queue' | 'tokens' | 'owners' | 'sessions' | 'securityLog' | 'proofs' | 'consents' | 'limits'
 >;
+
+type Resuming = Proving & Pick<Web, 'verifiers'>;
 
 /**
  * Resumes a transfer that is waiting for its owner, with new credentials once they are verified. A transfer that only

@@ -8,16 +8,10 @@ import { transferById } from '../../transfers/transfer.ts';
 import { limitOrder } from '../order-limits.ts';
 import { requireManager } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
-import type { Web } from '../services.ts';
-import { notGiven, provenSecret } from './resume.ts';
+import { notGiven, provenSecret, type Proving } from './resume.ts';
 import { route } from './route.ts';
 
-type TakingBack = Pick<
-  Web,
-  'database' | 'safe' | 'queue' | 'tokens' | 'owners' | 'sessions' | 'securityLog' | 'proofs' | 'consents' | 'limits'
->;
-
-export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body }, services: TakingBack, visit) => {
+export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body }, services: Proving, visit) => {
   const { job_id: id } = body;
   await requireManager(services, visit, id);
   const { database, tokens } = services;
