@@ -213,6 +213,52 @@ test(
   },
 );
 
+/** Stages so many messages. */
+async function stoppedAt(id: string, source: MemoryMailbox[], count: number): Promise<void> {
+  const stop = new AbortController();
+  const account = narrow(memoryAccount(source, { onFetch: stopAt(count, stop) }));
+  await expect(world.exportMail(id, account, { signal: stop.signal })).rejects.toThrow(Stopped);
+}
+
+test.each([
+  ['at once', 'SERVERBUG'],
+  ['once it has been listed', 'INUSE'],
+  ['under another name', 'UNAVAILABLE'],
+])(
+  'a mailbox that its server is in trouble with %s keeps no other mail back, and is not exported twice: %s',
+  needs('bsdtar'),
+  async (since, responseCode) => {
+    for (const passes of [true, false]) {
+      const source = mailboxes(3, 5);
+      const id = await world.newTransfer();
+      let isWell = false;
+      let opened = 0;
+      const account = memoryAccount(source, {
+        trouble: (path) => {
+          if (isWell || path !== source[1]?.path) return undefined;
+          opened += 1;
+          return since === 'once it has been listed' && opened === 1 ? undefined : responseCode;
+        },
+      });
+      if (since === 'under another name') {
+        await stoppedAt(id, source, 11);
+        source[1] = { ...(source[1] as MemoryMailbox), path: 'Another name' };
+      }
+      await expect(world.exportMail(id, narrow(account), { refusalWaits: 0 })).rejects.toMatchObject({
+        fault: 'busy',
+        pause: 5000,
+      });
+      isWell = passes;
+      const skipped = await world.exportMail(id, narrow(account), { refusalWaits: 4 });
+      expect(new Set(skipped.map(({ mailbox }) => mailbox))).toEqual(new Set(passes ? [] : [source[1]?.path]));
+      const there = await digestsIn(id);
+      expect(there.toSorted()).toEqual(
+        digestsOf(source.filter((_, at) => passes || at !== 1 || since === 'under another name')).toSorted(),
+      );
+    }
+  },
+);
+
 test('the files tell how many messages they lack, however many', needs('bsdtar'), async () => {
   const source = mailboxes(1, 1300);
   const account = memoryAccount(source, { withheld: (_path, uid) => uid > 100 });

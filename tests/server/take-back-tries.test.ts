@@ -38,9 +38,45 @@ test('a take back that gets no further ends, however much of it is passed each t
     control: async () => ({}) as MailControl,
     records: { paths: async () => ['INBOX'], page: async () => page } as unknown as TakeBackRecords,
     mayWrite: () => true,
+    mayWait: true,
     signal: new AbortController().signal,
     onStep: () => {},
   });
   await expect(ended).rejects.toThrow('The connection ended.');
   expect(opened).toBeLessThan(10);
+});
+
+async function openUndamaged(path: string): Promise<{ uidValidity: bigint; exists: number }> {
+  if (path === 'Damaged') throw new MailError('busy', 'It is in trouble.', { responseCode: 'SERVERBUG' });
+  return { uidValidity: 1n, exists: 0 };
+}
+
+test('a mailbox that the server is in trouble with keeps nothing in the others from being taken back', async () => {
+  const asked = new Set<string>();
+  const page = [{ mailboxId: 1, uid: 1, uidValidity: 2n }] as unknown as readonly Appended[];
+  const records = {
+    paths: async () => ['Damaged', 'INBOX'],
+    page: async (path: string, { uid }: { uid: number }) => {
+      asked.add(path);
+      return uid === 0 ? page : [];
+    },
+    folders: async () => [],
+  };
+  const takenBack = (mayWait: boolean) =>
+    takeBack({
+      clock: HASTY_CLOCK,
+      reader: async () => ({ open: openUndamaged, [Symbol.asyncDispose]: async () => {} }) as unknown as MailReader,
+      writer: async () =>
+        ({ traits: { saysUids: true }, [Symbol.asyncDispose]: async () => {} }) as unknown as MailWriter,
+      control: async () => ({}) as MailControl,
+      records: records as unknown as TakeBackRecords,
+      mayWrite: () => true,
+      mayWait,
+      signal: new AbortController().signal,
+      onStep: () => {},
+    });
+  await expect(takenBack(true)).rejects.toMatchObject({ fault: 'busy', responseCode: 'SERVERBUG' });
+  expect(asked).toEqual(new Set(['Damaged', 'INBOX']));
+  // What it could not look into stays, and is told.
+  expect(await takenBack(false)).toBe('done');
 });

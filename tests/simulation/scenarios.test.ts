@@ -307,6 +307,37 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
+test.each(['source', 'destination'] as const)(
+  'nor does one of the %s that gets into trouble once it has been opened, and whose STATUS says so as well',
+  async (side) => {
+    for (const until of [undefined, 1])
+      for (let opens = 1; opens < 8; opens += 1) {
+        const closing = { path: 'Box 1', opens, code: 'SERVERBUG', isSilent: true, ...(until && { until }) };
+        // A folder that is renamed meanwhile makes them all be asked.
+        const deeds = [{ side: 'source', atCommand: 30, does: 'renames a mailbox' }] as const;
+        const { wrong, receipts } = await simulate(
+          scenarioWith([20, 5, 5], { [side]: { closing }, orders: 2, deeds: opens % 2 === 0 ? deeds : [] }),
+        );
+        expect({ opens, until, wrong }).toEqual({ opens, until, wrong: [] });
+        expect(receipts.map(({ failure }) => failure)).toEqual([undefined, undefined]);
+      }
+  },
+);
+
+test('a folder that gets another name and lets nobody in for a while is not taken for a new one', async () => {
+  for (const code of ['SERVERBUG', 'NOPERM'])
+    for (const until of [1, 3, 5])
+      for (const atCommand of [10, 22, 36]) {
+        const closing = { path: 'Box 1 of old', opens: -1, until, code };
+        const deeds = [{ side: 'source', atCommand, does: 'renames a mailbox' }] as const;
+        const { wrong, receipts } = await simulate(scenarioWith([5, 6], { source: { closing }, deeds, orders: 2 }));
+        expect({ code, until, atCommand, wrong }).toEqual({ code, until, atCommand, wrong: [] });
+        // What is refused with a reason is told, and not waited for.
+        if (code === 'NOPERM') continue;
+        expect(receipts.at(-1)?.status).toBe('completed');
+      }
+});
+
 /** Milliseconds until the last append of one large folder, far away: lanes that have none read back what is stored. */
 async function storedAfter(destination: Partial<Quirks>): Promise<number> {
   const weather = { latency: 400, jitter: 1, pieces: false };

@@ -29,6 +29,8 @@ type Hooks = {
   readonly onFetch?: (path: string, uid: number, count: number) => void | Promise<void>;
   /** Mailboxes that are listed but can't be opened. */
   readonly closed?: (path: string) => boolean;
+  /** The response code by which the server says that it is in trouble with a mailbox, of which nothing is to be had. */
+  readonly trouble?: (path: string) => string | undefined;
   /** How many messages are counted but not listed. */
   readonly unlisted?: (path: string) => number;
   /** Messages that are listed but never returned. */
@@ -38,7 +40,7 @@ type Hooks = {
 /** A generated account with the interfaces of a real one: for mailboxes that no server would store, and for stops at a given message. */
 export function memoryAccount(
   mailboxes: MemoryMailbox[],
-  { onFetch, withheld, closed, unlisted }: Hooks = {},
+  { onFetch, withheld, closed, trouble, unlisted }: Hooks = {},
 ): MemoryAccount {
   const fetched: string[] = [];
   const find = (path: string) => {
@@ -48,6 +50,8 @@ export function memoryAccount(
   };
   const opened = (path: string) => {
     const { messages, uidValidity = 1n } = find(path);
+    const responseCode = trouble?.(path);
+    if (responseCode !== undefined) throw new MailError('busy', 'The mailbox is in trouble.', { responseCode });
     if (closed?.(path) === true)
       throw new MailError('refused', 'The mailbox can not be opened.', { cause: new Error('NO') });
     return { uidValidity, uidNext: (messages.at(-1)?.uid ?? 0) + 1, exists: messages.length + (unlisted?.(path) ?? 0) };

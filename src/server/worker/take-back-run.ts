@@ -46,6 +46,7 @@ export async function runTakeBack(
       records: openTakeBackRecords(database, lease),
       clock,
       mayWrite: lease.mayWrite,
+      mayWait: idleRuns < IDLE_RUNS,
       signal: stopping,
       onStep: services.onTakeBackStep,
     });

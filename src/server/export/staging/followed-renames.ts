@@ -1,7 +1,8 @@
 import { fetchReadable, sourcePlace, type Faults } from '../../mail/copy/breaks.ts';
 import { digestOf, secondsOf } from '../../mail/copy/digest.ts';
 import type { Listing } from '../../mail/copy/listing.ts';
-import { unlessRefused } from '../../mail/imap/mail-error.ts';
+import { unlessTroubled } from '../../mail/copy/troubles.ts';
+import type { MailError } from '../../mail/imap/mail-error.ts';
 import { personalPrefix, type Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailReader } from '../../mail/imap/streams.ts';
 import { storedDate } from './arrival.ts';
@@ -14,7 +15,13 @@ const READ_AT_MOST = 5;
 /** What the source has now; a mailbox that lets nobody in has no listing. */
 export type ListedMailboxes = ReadonlyMap<Mailbox, Listing | null>;
 
-type Reading = { readonly ledger: StagedMessages; readonly reader: MailReader; readonly faults: Faults };
+type Reading = {
+  readonly ledger: StagedMessages;
+  readonly reader: MailReader;
+  readonly faults: Faults;
+  /** Is told why a mailbox can't be compared: as a new one it would be exported twice. */
+  readonly leave: (mailbox: Mailbox) => (error: MailError) => void;
+};
 
 /** Whether something is staged of a mailbox that is not where it was, under a UIDVALIDITY that is now another's. */
 export async function mayBeRenamed(listed: ListedMailboxes, ledger: StagedMessages): Promise<boolean> {
@@ -34,8 +41,9 @@ export async function followRenames(listed: ListedMailboxes, reading: Reading): 
   for (const [mailbox, listing] of listed)
     for (const before of candidatesFor(mailbox.path, listing, staged, astray)) {
       if (listing === null || renamed.has(before.mailboxId)) continue;
-      // One that lets nobody in any more is left to the export, which says so.
-      if ((await unlessRefused(isSame(mailbox.path, listing, before, reading))) !== true) continue;
+      const comparing = isSame(mailbox.path, listing, before, reading);
+      const leave = reading.leave(mailbox);
+      if ((await unlessTroubled(comparing, mailbox.path, reading.faults, leave)) !== true) continue;
       renamed.set(before.mailboxId, mailbox);
       break;
     }

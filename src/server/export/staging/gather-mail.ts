@@ -2,8 +2,8 @@ import type { Skipped } from '../../../contract/calls/status.ts';
 import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
 import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
 import { wordsFor } from '../../mail/copy/reasons.ts';
-import { refusedForNow } from '../../mail/copy/troubles.ts';
-import { isBareRefusal, isRefusal } from '../../mail/imap/mail-error.ts';
+import { refusedForNow, unlessTroubled } from '../../mail/copy/troubles.ts';
+import { isBareRefusal, isRefusal, type MailError } from '../../mail/imap/mail-error.ts';
 import { personalPrefix, type Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailControl, MailReader } from '../../mail/imap/streams.ts';
 import type { ExportLimits } from './export-limits.ts';
@@ -92,16 +92,16 @@ async function listAll(
 ): Promise<Found> {
   const listed = new Map<Mailbox, Listing | null>(mailboxes.map((mailbox) => [mailbox, null]));
   const passing = new Set<Mailbox>();
+  const leave = (mailbox: Mailbox) => (error: MailError) => {
+    listed.set(mailbox, null);
+    if (!isRefusal(error) || isBareRefusal(error)) passing.add(mailbox);
+  };
   await readers.work(workOf(mailboxes), async (mailbox, reader) => {
-    try {
-      listed.set(mailbox, await listMailbox(reader, mailbox.path));
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      if (isBareRefusal(error)) passing.add(mailbox);
-    }
+    const listing = await unlessTroubled(listMailbox(reader, mailbox.path), mailbox.path, faults, leave(mailbox));
+    if (listing !== null) listed.set(mailbox, listing);
   });
   if (await mayBeRenamed(listed, ledger))
-    await readers.work(workOf([0]), (_, reader) => followRenames(listed, { ledger, reader, faults }));
+    await readers.work(workOf([0]), (_, reader) => followRenames(listed, { ledger, reader, faults, leave }));
   // Names are settled in the order of the mailboxes, whichever is listed first.
   const prefix = personalPrefix(mailboxes);
   const rows = new Map<Mailbox, number>();

@@ -1,6 +1,7 @@
 import { isReadable, notingBreaks, openFaults, readableOf, sourcePlace, type Faults } from '../../mail/copy/breaks.ts';
 import { Stopped } from '../../mail/copy/lanes.ts';
 import type { CopySource } from '../../mail/copy/mail-copy.ts';
+import { isTroubled } from '../../mail/copy/troubles.ts';
 import { MailError, unlessRefused } from '../../mail/imap/mail-error.ts';
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailReader } from '../../mail/imap/streams.ts';
@@ -146,6 +147,9 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
       const ended = await begin({ octets: batch.octets, messages: batch.uids.length });
       try {
         await takeInto(batch, reader);
+      } catch (error) {
+        // The next pass asks for it again.
+        if (!isTroubled(error, batch.listing.mailbox.path, faults)) throw error;
       } finally {
         ended();
       }

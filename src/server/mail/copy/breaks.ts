@@ -2,7 +2,6 @@ import { isBreak } from '../imap/mail-error.ts';
 import { observed } from '../imap/observed-octets.ts';
 import type { Fetched, MailReader } from '../imap/streams.ts';
 import type { Run } from './run.ts';
-import { messagesOf } from './troubles.ts';
 
 /**
  * Some servers hang up at the same message each time. After this many breaks among other messages it is asked for
@@ -36,6 +35,11 @@ export function messageName({ name }: Pick<Place, 'name'>, uid: number): string 
 /** The name under which a run counts how often the destination broke off at an append of a message of the source. */
 export function appendName(place: Pick<Place, 'name'>, uid: number): string {
   return `append ${messageName(place, uid)}`;
+}
+
+/** The name under which a run counts those messages of a mailbox at which a server breaks off each time. */
+export function messagesOf(mailbox: string): string {
+  return `messages of ${mailbox}`;
 }
 
 /** Counts that a connection, or what a server does, broke off at a message. @param path of its mailbox */

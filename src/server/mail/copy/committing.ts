@@ -1,11 +1,12 @@
 import { LeaseLost } from '../../transfers/lease.ts';
-import { MailError, unlessRefused } from '../imap/mail-error.ts';
+import { MailError } from '../imap/mail-error.ts';
 import { pause, type Clock } from '../imap/wire.ts';
 import { closeOthers, type Engine } from './engine.ts';
 import { workOf } from './lanes.ts';
 import { storedPath } from './ledger-rows.ts';
 import type { LedgerMailbox, NewRow } from './ledger.ts';
 import type { Run, Session } from './run.ts';
+import { unlessInTrouble } from './troubles.ts';
 
 /**
  * Pauses, in milliseconds, between tries to settle what this worker stored after it may have lost its lease: to ask
@@ -121,9 +122,9 @@ export async function takeBackDisowned(engine: Engine): Promise<boolean> {
   await lanes.work(
     workOf([...Map.groupBy(disowned, ({ destinationPath: path }) => named.get(path) ?? path)]),
     async ([path, all], { writer }) => {
-      const selected = await unlessRefused(writer.select(path));
+      const selected = await unlessInTrouble(writer.select(path), path, run);
       const uids = all.flatMap(({ uid, uidValidity }) => (uidValidity === selected?.uidValidity ? [uid] : []));
-      if (uids.length > 0) await unlessRefused(writer.expunge(path, uids));
+      if (uids.length > 0) await unlessInTrouble(writer.expunge(path, uids), path, run);
     },
     () => 1,
   );

@@ -33,6 +33,8 @@ export type FolderListing = Listing & { readonly leftOut: ReadonlySet<number> };
 
 /** @throws {MailError}, {@link FolderLeft} */
 export async function listFolder(folder: Folder, keyword: string, session: Session, run: Run): Promise<FolderListing> {
+  const unsure = run.unsure.get(folder.sourcePath);
+  if (unsure !== undefined) throw unsure;
   const listing = await list(folder, keyword, session);
   const leftOut = await folder.forwarded(listing.marked, listing.opened, session);
   run.count(folder.sourcePath, {

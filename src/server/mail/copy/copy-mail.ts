@@ -19,7 +19,7 @@ import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import { isMissing } from './moved.ts';
 import { findAnew } from './renumbered.ts';
 import type { CheckSession, FolderReason, Run } from './run.ts';
-import { refusedForNow, unlessTroubled } from './troubles.ts';
+import { refusedForNow, unlessInTrouble, unlessTroubled } from './troubles.ts';
 
 /**
  * How often at most the source is listed until a listing shows nothing new: a mailbox that never rests must not keep
@@ -80,7 +80,7 @@ async function unlessItMayPass({ troubled, left, findings, run }: Engine, isDone
 
 /** A folder that could not be read because it has another name by now, or is not there any more, has not been left out. */
 async function forgetVanished(engine: Engine): Promise<void> {
-  const { lanes, left, sourcePaths } = engine;
+  const { run, lanes, left, sourcePaths } = engine;
   const listed = new Set(sourcePaths);
   const gone = [...left].flatMap(([path, why]) => (why === 'mailbox unreadable' && !listed.has(path) ? [path] : []));
   if (gone.length === 0) return;
@@ -88,7 +88,7 @@ async function forgetVanished(engine: Engine): Promise<void> {
   await lanes.work(
     workOf(gone),
     async (path, { reader }) => {
-      if (await isMissing(reader, path, sourcePaths)) left.delete(path);
+      if (await unlessInTrouble(isMissing(reader, path, sourcePaths), path, run)) left.delete(path);
     },
     () => 1,
   );

@@ -16,7 +16,7 @@ import { meanwhile, type Task } from './meanwhile.ts';
 import { droppedFlags, readBack } from './read-back.ts';
 import type { Plan } from './folder-plan.ts';
 import type { LedgerMailbox } from './ledger.ts';
-import { isTroubled, unlessRefusedAgain, unlessTroubled } from './troubles.ts';
+import { askedAgain, isTroubled, unlessInTrouble, unlessTroubled } from './troubles.ts';
 import {
   FolderLeft,
   PlanAgain,
@@ -248,16 +248,16 @@ async function settleFindings(engine: Engine): Promise<void> {
 
 /** Those that the server refuses to set are left: the messages are there. */
 async function setDroppedFlags(engine: Engine): Promise<void> {
-  const { lanes, findings } = engine;
+  const { run, lanes, findings } = engine;
   const dropped = droppedFlags(findings.flags.splice(0), findings.kept);
   if (dropped.length > 0) await closeOthers(engine, ['lanes']);
   await lanes.work(
     workOf([...Map.groupBy(dropped, ({ path }) => path)]),
     async ([path, all], { writer }) => {
-      const selected = await unlessRefusedAgain(() => writer.select(path));
+      const asked = <Answer>(ask: () => Promise<Answer>) => unlessInTrouble(askedAgain(ask), path, run);
+      const selected = await asked(() => writer.select(path));
       if (selected === null) return;
-      for (const { uid, flags } of all)
-        await unlessRefusedAgain(() => writer.addFlags(path, uid, selected.keeps(flags)));
+      for (const { uid, flags } of all) await asked(() => writer.addFlags(path, uid, selected.keeps(flags)));
     },
     () => 1,
   );

@@ -168,6 +168,7 @@ async function runEngine<Result>(
     },
     said: new Map(),
     stale: new Set(),
+    unsure: new Map(),
     ...openFaults(),
     askAgain: (messages) => {
       const fresh = messages.filter((message) => !asked.has(message));

@@ -1,4 +1,3 @@
-import { unlessRefused } from '../imap/mail-error.ts';
 import type { Mailbox, MailboxStatus } from '../imap/mailbox.ts';
 import type { MailControl, MailReader, Namespace, Opened } from '../imap/streams.ts';
 import type { Folder } from './copy-folder.ts';
@@ -10,6 +9,7 @@ import { mapMailboxes, type MappedMailbox } from './mapping.ts';
 import { settleAbandoned } from './recovery.ts';
 import { followRenames, mayBeRenamed, type Names } from './renames.ts';
 import type { Run } from './run.ts';
+import { unlessInTrouble } from './troubles.ts';
 
 /** What a round of the copy is to do; `making` makes the mailboxes that the folders go to. */
 export type Plan = { readonly folders: readonly Folder[]; readonly making: Making };
@@ -143,16 +143,21 @@ async function allOf(listed: readonly Mailbox[], statuses: Statuses, engine: Eng
 }
 
 /** Mailboxes that the source has and does not list. One that it lists under another name is not among them. */
-async function unlistedOf(names: Names, reader: MailReader, { known }: Run): Promise<readonly string[]> {
+async function unlistedOf(names: Names, reader: MailReader, run: Run): Promise<readonly string[]> {
   const validitiesOf = (paths: readonly string[]) =>
     Promise.all(
-      paths.map(async (path) => names.validities.get(path) ?? (await unlessRefused(reader.status(path)))?.uidValidity),
+      paths.map(async (path) => names.validities.get(path) ?? (await statusOf(path, reader, run))?.uidValidity),
     );
-  const before = [...known.keys()].filter((path) => !names.current.has(path));
+  const before = [...run.known.keys()].filter((path) => !names.current.has(path));
   const validities = await validitiesOf(before);
   if (validities.every((validity) => validity === undefined)) return [];
   const others = new Set(await validitiesOf([...names.current]));
   return before.filter((_, at) => validities[at] !== undefined && !others.has(validities[at]));
+}
+
+/** @returns `null` where the source refuses it, or is in trouble with that mailbox each time */
+function statusOf(path: string, reader: MailReader, run: Run): Promise<Opened | null> {
+  return unlessInTrouble(reader.status(path), `status of ${path}`, run);
 }
 
 /** A name that a column can't hold stands in the ledger in another form. */
@@ -204,7 +209,7 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
   };
   void makeReady();
   const ask = async (path: string, reader: MailReader) => {
-    const status = () => unlessRefused(reader.status(path));
+    const status = () => statusOf(path, reader, run);
     // Asked twice: a refusal may be momentary, and without an answer a renamed folder would be taken for another one.
     const { uidValidity, uidNext, exists } = (await status()) ?? (await status()) ?? {};
     // Some don't say which UID comes next: what has changed can't be told of them then.

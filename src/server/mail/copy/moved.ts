@@ -106,9 +106,9 @@ async function* renamedAmong(
   if (validities.length === 0) return;
   const ours = new Set([...run.known.values()].flat().map((mailbox) => mailbox.destinationPath));
   const others = run.destinationPaths().filter((path) => !ours.has(path));
-  const now = await Promise.all(others.map((path) => validityOf(path, checker)));
+  const now = await Promise.all(others.map((path) => unlessRefused(validityOf(path, checker))));
   for (const [at, path] of others.entries()) {
-    if (!validities.includes(now[at])) continue;
+    if (!validities.includes(now[at] ?? undefined)) continue;
     const opened = await openUnlessGone(path, checker);
     if (opened !== null && validities.includes(opened.uidValidity)) yield [opened.uidValidity, path];
   }

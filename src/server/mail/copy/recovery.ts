@@ -1,4 +1,3 @@
-import { unlessRefused } from '../imap/mail-error.ts';
 import { destinationPlace, sourcePlace } from './breaks.ts';
 import type { Listed, Selected } from '../imap/streams.ts';
 import type { Clock } from '../imap/wire.ts';
@@ -11,6 +10,7 @@ import { findRenamed, isMissing } from './moved.ts';
 import { isUnsureDate } from './odd-dates.ts';
 import { saidKey, type Run, type Session } from './run.ts';
 import { fateAsSent, type Unsaid } from './settling.ts';
+import { unlessInTrouble } from './troubles.ts';
 
 /*
  * What a death leaves, and how the next worker settles it (tests/simulation/deaths.test.ts, row by row):
@@ -181,15 +181,16 @@ export async function settleAbandoned(
   const { settled } = await readRows(mailbox, run);
   const { checker } = session;
   const path = mailbox.destinationPath;
-  const opened = await unlessRefused(checker.open(path));
+  const opened = await unlessInTrouble(checker.open(path), path, run);
   if (opened === null) {
     const closed = groups.map((group) => group.id);
-    if (await isMissing(checker, path, run.destinationPaths())) await run.copy.ledger.settle([], closed);
+    if (await unlessInTrouble(isMissing(checker, path, run.destinationPaths()), path, run))
+      await run.copy.ledger.settle([], closed);
     return;
   }
   const claims = new Set(await run.copy.ledger.claimed(path, opened.uidValidity));
   const wanted = wantedOf(groups, mailbox, [], settled, run);
-  await unlessRefused(settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run));
+  await unlessInTrouble(settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run), path, run);
 }
 
 type Looking = {

@@ -4,7 +4,7 @@ import { digestOf, secondsOf } from './digest.ts';
 import type { LedgerMailbox, Row } from './ledger.ts';
 import { isUnsureDate } from './odd-dates.ts';
 import type { Run } from './run.ts';
-import { unlessRefusedAgain, validityOf } from './troubles.ts';
+import { askedAgain, unlessTroubled, validityOf } from './troubles.ts';
 
 /** How many messages are read to be sure, the first and the last among them. */
 const READ_AT_MOST = 5;
@@ -24,13 +24,16 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
   const { ledger } = run.copy;
   for (const path of names.current) {
     if (!isNew(path, names, run)) continue;
-    const uidValidity = names.validities.get(path) ?? (await validityOf(path, reader));
+    run.unsure.delete(path);
+    const unless = <Answer>(asking: Promise<Answer>, name: string) =>
+      unlessTroubled(asking, name, run, (error) => run.unsure.set(path, error));
+    const uidValidity = names.validities.get(path) ?? (await unless(validityOf(path, reader), `status of ${path}`));
     const alike = [...known.values()]
       .flat()
       .filter((mailbox) => mailbox.sourceUidValidity === uidValidity && isGone(mailbox, names));
     for (const mailbox of alike) {
-      // One that lets nobody in is left to the copy, which says so; copied as a new one it would be there twice.
-      if ((await unlessRefusedAgain(() => isSameFolder(path, mailbox, reader, run))) !== true) continue;
+      const comparing = askedAgain(() => isSameFolder(path, mailbox, reader, run));
+      if ((await unless(comparing, path)) !== true) continue;
       const before = mailbox.sourcePath;
       const all = known.get(before) ?? [];
       const moved = names.current.has(before) ? [mailbox] : all;

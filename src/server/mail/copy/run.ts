@@ -1,3 +1,4 @@
+import type { MailError } from '../imap/mail-error.ts';
 import type { MailReader, MailWriter } from '../imap/streams.ts';
 import type { Mac } from './mac.ts';
 import type { MailCopy } from './mail-copy.ts';
@@ -111,6 +112,11 @@ export type Run = {
    * @throws {PlanAgain} the first times for each
    */
   readonly planAgain: (account: 'source' | 'destination', path: string, uidValidity?: bigint) => void;
+  /**
+   * By source path: what a folder was in trouble with that may be a renamed one. As long as nobody knows, it is not copied: all
+   * of it would be there twice.
+   */
+  readonly unsure: Map<string, MailError>;
   /** How often something went wrong in this run, by a name for it. */
   readonly faults: (name: string) => number;
   /** Notes one such time. @returns how often by now */

@@ -1,6 +1,6 @@
 import { isBreak, MailError } from '../imap/mail-error.ts';
 import type { Fetched, NewMessage, Octets } from '../imap/streams.ts';
-import { appendName, noteBreak, notingBreaks, sourcePlace } from './breaks.ts';
+import { appendName, noteBreak, notingBreaks, sourcePlace, messagesOf } from './breaks.ts';
 import { ProviderLimit } from './budget.ts';
 import { leaveBehind } from './committing.ts';
 import { digesting, END_OF_HEADER } from './digest.ts';
@@ -26,7 +26,7 @@ import {
   type Unsaid,
   type Way,
 } from './settling.ts';
-import { MESSAGES, messagesOf } from './troubles.ts';
+import { MESSAGES } from './troubles.ts';
 
 /** Groups, or single messages, whose outcome is awaited while the next ones are sent. */
 const GROUPS_UNDER_WAY = 3;

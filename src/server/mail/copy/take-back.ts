@@ -1,4 +1,4 @@
-import { isRefusal, MailboxRenumbered, unlessRefused } from '../imap/mail-error.ts';
+import { isRefusal, MailboxRenumbered, type MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Clock } from '../imap/wire.ts';
 import type { MailControl, MailReader, MailWriter, Opened } from '../imap/streams.ts';
 import { digestOf } from './digest.ts';
@@ -7,6 +7,7 @@ import { openLanes, Stopped, workOf } from './lanes.ts';
 import { mayBeOdd, storedPath } from './ledger-rows.ts';
 import { inParts } from './looking.ts';
 import type { Appended, TakeBackRecords } from './take-back-records.ts';
+import { isTroubled, unlessInTrouble } from './troubles.ts';
 
 const MESSAGES_AT_ONCE = 200;
 
@@ -20,6 +21,8 @@ export type TakingBack = {
   readonly control: () => Promise<MailControl>;
   readonly records: TakeBackRecords;
   readonly mayWrite: () => boolean;
+  /** Whether it is tried again for a mailbox that the server is in trouble with. */
+  readonly mayWait: boolean;
   readonly signal: AbortSignal;
   readonly onStep: (step: TakeBackStep) => void | Promise<void>;
 };
@@ -55,11 +58,20 @@ export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
       ({ saysUids } = writer.traits);
     });
     if (!saysUids) return 'not one by one';
-    await lanes.work(workOf(paths), (path, session) =>
-      takeBackFrom({ path: names.get(path) ?? path, stored: path }, session, taking, run),
-    );
+    const troubles: MailError[] = [];
+    await lanes.work(workOf(paths), async (stored, session) => {
+      const path = names.get(stored) ?? stored;
+      try {
+        await takeBackFrom({ path, stored }, session, taking, run);
+      } catch (error) {
+        if (!isTroubled(error, path, run)) throw error;
+        troubles.push(error);
+      }
+    });
+    const [trouble] = troubles;
+    if (trouble !== undefined && taking.mayWait) throw trouble;
   }
-  await removeFolders(taking);
+  await removeFolders(taking, run);
   return 'done';
 }
 
@@ -182,7 +194,7 @@ async function withSameOctets(place: Place, messages: readonly Appended[], run: 
 }
 
 /** The deepest first, so that one that held only another one of ours is empty by then. */
-async function removeFolders(taking: TakingBack): Promise<void> {
+async function removeFolders(taking: TakingBack, run: Faults): Promise<void> {
   const { records, onStep } = taking;
   const folders = await records.folders();
   if (folders.length === 0) return;
@@ -196,7 +208,7 @@ async function removeFolders(taking: TakingBack): Promise<void> {
     const hasChildren = delimiter !== '' && all.some((mailbox) => mailbox.path.startsWith(`${path}${delimiter}`));
     if (here !== undefined) {
       if (hasChildren || here.specialUse !== undefined) continue;
-      const opened = await unlessRefused(reader.open(path));
+      const opened = await unlessInTrouble(reader.open(path), path, run);
       if (opened === null || opened.exists > 0) continue;
       try {
         await control.remove(path);

@@ -1,6 +1,6 @@
 import { isBareRefusal, isRefusal, MailboxRenumbered, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
-import type { Run } from './run.ts';
+import { messagesOf, type Faults } from './breaks.ts';
 
 /** What servers say of one mailbox as well as of all. */
 const OWN_CODES = new Set(['SERVERBUG', 'INUSE', 'UNAVAILABLE']);
@@ -31,16 +31,14 @@ export function refusedForNow(waits: number, cause?: unknown): RefusedForNow | n
  * Whether an error that a server calls passing, or another UIDVALIDITY each time, has come so often at one mailbox that it is taken for the mailbox's own.
  * @param other its path at the other side, where that has a part in it
  */
-export function isTroubled(error: unknown, mailbox: string, run: Run, other = mailbox): error is MailError {
+export function isTroubled(error: unknown, mailbox: string, run: Faults, other = mailbox): error is MailError {
   if (!(error instanceof MailError) || error.pause !== undefined) return false;
   if (!(error instanceof MailboxRenumbered) && !OWN_CODES.has(error.responseCode ?? '')) return false;
   const messages = Math.min(Math.max(run.faults(messagesOf(mailbox)), run.faults(messagesOf(other))), MESSAGES);
-  return run.noteFault(`trouble with ${mailbox}`) >= TIMES * (messages + 1);
-}
-
-/** What a run counts those messages of a mailbox by at which a server breaks off each time. */
-export function messagesOf(mailbox: string): string {
-  return `messages of ${mailbox}`;
+  const [times, most] = [run.noteFault(`trouble with ${mailbox}`), TIMES * (messages + 1)];
+  // What comes after it is tried as often again.
+  if (times === most) run.looked();
+  return times >= most;
 }
 
 /**
@@ -50,7 +48,7 @@ export function messagesOf(mailbox: string): string {
 export async function unlessTroubled<Answer>(
   asking: Promise<Answer>,
   mailbox: string,
-  run: Run,
+  run: Faults,
   note: (error: MailError) => void,
 ): Promise<Answer | null> {
   try {
@@ -60,6 +58,11 @@ export async function unlessTroubled<Answer>(
     note(error);
     return null;
   }
+}
+
+/** What is asked by the way: what else is to be done goes on without an answer. @param name of what may be in trouble */
+export function unlessInTrouble<Answer>(asking: Promise<Answer>, name: string, run: Faults): Promise<Answer | null> {
+  return unlessTroubled(asking, name, run, () => {});
 }
 
 /** A refusal without a reason may be for that moment. @throws {MailError} the refusal that it was the last time */
@@ -77,9 +80,8 @@ export function unlessRefusedAgain<Answer>(ask: () => Promise<Answer>): Promise<
   return unlessRefused(askedAgain(ask));
 }
 
-/** Some servers refuse a mailbox's state and let it be opened all the same. @returns nothing where neither is to be had */
-export async function validityOf(path: string, reader: MailReader): Promise<bigint | undefined> {
-  const state =
-    (await unlessRefusedAgain(() => reader.status(path))) ?? (await unlessRefusedAgain(() => reader.open(path)));
-  return state?.uidValidity;
+/** Some servers refuse a mailbox's state and let it be opened all the same. @throws {MailError} where both are refused */
+export async function validityOf(path: string, reader: MailReader): Promise<bigint> {
+  const state = (await unlessRefusedAgain(() => reader.status(path))) ?? (await askedAgain(() => reader.open(path)));
+  return state.uidValidity;
 }
