@@ -123,6 +123,11 @@ const CASES: readonly (readonly [string, Partial<Scenario>, Partial<Expected>])[
     { told: [COMPLETED], missing: 0, doubled: 0 },
   ],
   [
+    'a forwarded message of a day that is to come is copied where none has arrived',
+    { folders: inbox(12), mail: { marked: 1, dates: 1 } },
+    { told: [COMPLETED], missing: 0, doubled: 0 },
+  ],
+  [
     'a folder that nobody may open is told of though a list leaves it out',
     {
       folders: [...inbox(2), { name: 'Letters', letters: 3 }],
@@ -187,5 +192,14 @@ describe('what is told', () => {
     expect(outcomeOf(outcome)).toMatchObject(expected);
     const { history } = outcome.accounts.destination;
     expect(history.filter(({ kind, by }) => kind === 'expunged' && by.startsWith('worker'))).toEqual([]);
+  });
+
+  test('a forwarded message of a day that is to come is not copied where it has arrived', async () => {
+    const mail = { marked: 1, dates: 1, ownEqual: 1 };
+    const { accounts } = await simulate({ ...PLAIN, folders: inbox(12), mail });
+    const there = accounts.destination.find('INBOX')?.messages ?? [];
+    const named = there.filter(({ octets }) => messageIdOf(octets) !== undefined);
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter(({ by }) => by !== 'before')).toEqual([]);
   });
 });

@@ -50,11 +50,12 @@ export function openForwarded(mailboxes: () => readonly string[], clock: Clock, 
   return {
     brought: async (path, uidValidity, marked, source, destination) => {
       if (marked.length === 0) return new Set();
-      const old = marked.filter((message) => clock.now() - timeOf(message) > ARRIVES_WITHIN_MS);
+      const now = clock.now();
+      const old = marked.filter((message) => now - timeOf(message, now) > ARRIVES_WITHIN_MS);
       const keyOf = (uid: number) => `${path}\n${uidValidity} ${uid}`;
       const unread = old.filter(({ uid }) => !judged.has(keyOf(uid)));
       if (unread.length > 0) {
-        const oldest = Math.min(...unread.map(timeOf));
+        const oldest = Math.min(...unread.map((message) => timeOf(message, now)));
         // Days are a server's own (RFC 9051 §6.4.4, SINCE), and clocks differ.
         const ids = await arrived(new Date(Math.max(0, oldest - DAY_MS)), destination);
         for (const uids of inParts(unread.map(({ uid }) => uid)))
@@ -124,8 +125,11 @@ async function unclaimedIn(path: string, uidValidity: bigint, ledger: Known) {
   return { from, mayBe };
 }
 
-/** Milliseconds since the epoch; a server that gives no internal date leaves all of the time open. */
-function timeOf({ internalDate }: Listed): number {
+/**
+ * Milliseconds since the epoch; a server that gives no internal date, or one of a day to come, leaves all of the time
+ * open: else that message would count as on its way for ever.
+ */
+function timeOf({ internalDate }: Listed, now: number): number {
   const time = internalDate.getTime();
-  return Number.isNaN(time) ? 0 : Math.max(0, time);
+  return Number.isNaN(time) || time > now + DAY_MS ? 0 : Math.max(0, time);
 }
