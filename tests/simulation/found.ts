@@ -359,4 +359,28 @@ export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
       deeds: [{ side: 'destination', atCommand: 34, does: 'renames a mailbox' }],
     },
   ],
+  [
+    'a message that is shown late is not taken for one that was kept once with an equal one',
+    {
+      ...PLAIN,
+      seed: 1_031_747,
+      folders: [
+        { name: 'INBOX', letters: 9 },
+        { name: 'Archive/2019', letters: 3 },
+      ],
+      destination: { appendsAMinute: 11, showsAfter: 2000 },
+      weather: { latency: 0.1, jitter: 1, pieces: true },
+      connections: 3,
+      sizes: {
+        group: { messages: 4, octets: 30_000 },
+        fetch: { messages: 6, octets: 30_000 },
+        readBack: { messages: 7, octets: 3000 },
+        sent: { said: 3, unsaid: 1 },
+        mac: 0,
+        newest: 1,
+        listed: 1,
+        readAhead: 5000,
+      },
+    },
+  ],
 ];

@@ -42,8 +42,10 @@ export async function settleAbsent(
     here.flatMap(({ message, check }) => (listed.has(message.destinationUid) ? [] : [[message, check]])),
   );
   if (open.size === 0) return;
-  if (opened !== null) await settleTwins(path, opened, open, checker, run);
   const mayWait = opened !== null && refusedForNow(run.copy.refusalWaits) !== null;
+  // What came after it is not shown either.
+  const mayShow = ({ destinationUid }: Unchecked) => mayWait && destinationUid > newest;
+  if (opened !== null) await settleTwins(path, opened, open, mayShow, checker, run);
   for (const [mailbox, left] of Map.groupBy(open, ([, check]) => check.mailbox)) {
     const source = await openSource(await session.reader(), mailbox);
     const moved = await findMoved(
@@ -59,8 +61,7 @@ export async function settleAbsent(
     const assigned = opened === null ? Infinity : (opened.uidNext ?? 0);
     const rows = left.flatMap(([message, { uidValidity }]): NewRow | [] => {
       if (moved.has(message.uid)) return rowOf(message, mailbox.id, uidValidity, 'taken');
-      // What came after it is shown, so this was taken away.
-      if (mayWait && message.destinationUid > newest) {
+      if (mayShow(message)) {
         late.add(message);
         return [];
       }
@@ -99,13 +100,14 @@ function hasEqual(twin: Unchecked, absent: Findings['absent']): boolean {
 }
 
 /**
- * Settles messages for which an equal one in the same mailbox stands, and leaves out those behind a window, which are
- * there.
+ * Settles messages for which an equal one in the same mailbox stands, unless they may be shown later themselves, and
+ * leaves out those behind a window, which are there.
  */
 async function settleTwins(
   path: string,
   { exists, uidValidity }: Opened,
   open: Map<Unchecked, Check>,
+  mayShow: (message: Unchecked) => boolean,
   checker: MailReader,
   run: Run,
 ): Promise<void> {
@@ -124,7 +126,7 @@ async function settleTwins(
     for await (const { octets } of fetchReadable(destinationPlace(checker, path, uidValidity), uids, run)) {
       const { sha256 } = await digestOf(octets);
       for (const [message, { mailbox, uidValidity }] of open) {
-        if (message.sha256 !== sha256) continue;
+        if (message.sha256 !== sha256 || mayShow(message)) continue;
         rows.push(rowOf(message, mailbox.id, uidValidity, 'twin'));
         open.delete(message);
       }
