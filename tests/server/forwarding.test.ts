@@ -18,6 +18,7 @@ import {
 import { openSieveSession, sievePlaceOf, type SieveSession } from '../../src/server/forwarding/sieve-session.ts';
 import { readReply, SieveSyntaxError } from '../../src/server/forwarding/sieve-reply.ts';
 import { openLog } from '../../src/server/log.ts';
+import { openFaults } from '../../src/server/mail/copy/breaks.ts';
 import { openForwarded } from '../../src/server/mail/copy/forwarded.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
@@ -474,6 +475,8 @@ const NOTHING_KNOWN = {
   rows: async function* () {},
 };
 
+const FAULTS = { ...openFaults(), looked: () => {} };
+
 test('what forwarding has brought since a transfer was put to rest, with messages on their way, is not copied', async () => {
   const mark = markOf(NEW_ADDRESS);
   const marked = [{ uid: 7, size: 500, flags: [mark], internalDate: new Date(2_000_000) }];
@@ -496,7 +499,7 @@ test('what forwarding has brought since a transfer was put to rest, with message
     headers: headersOf([7]),
   };
   const source = { headers: headersOf([7]) } as unknown as MailReader;
-  const forwarded = openForwarded(() => ['INBOX'], MACHINE_CLOCK, ledger);
+  const forwarded = openForwarded(() => ['INBOX'], MACHINE_CLOCK, ledger, FAULTS);
   expect(await forwarded.brought('INBOX', 1n, marked, source, destination as never)).toEqual(new Set([7]));
 });
 
@@ -509,7 +512,7 @@ test('a forwarded message that the source lists but does not return is left to t
     search: async () => [1, 2],
     headers: headersOf([1, 2]),
   };
-  const forwarded = openForwarded(() => ['INBOX'], MACHINE_CLOCK, NOTHING_KNOWN);
+  const forwarded = openForwarded(() => ['INBOX'], MACHINE_CLOCK, NOTHING_KNOWN, FAULTS);
   for (let listing = 1; listing <= 2; listing += 1)
     expect(await forwarded.brought('INBOX', 1n, marked, source as unknown as MailReader, destination as never)).toEqual(
       new Set([1]),

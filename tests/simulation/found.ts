@@ -383,4 +383,28 @@ export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
       },
     },
   ],
+  [
+    'a forwarded message within whose header the source breaks off keeps none of the others back',
+    {
+      ...PLAIN,
+      seed: 1_048_644,
+      folders: [
+        { name: 'INBOX', letters: 2 },
+        { name: 'Letters', letters: 15 },
+      ],
+      mail: { marked: 0.5 },
+      poison: [{ letter: 16, side: 'source', breaks: 'breaks off within' }],
+    },
+  ],
+  [
+    'a message that is counted and found, and never listed, is not taken for deleted as a search is refused once',
+    {
+      ...PLAIN,
+      seed: 1_048_712,
+      folders: boxes(1, 14),
+      source: { hidesWithheld: true, refusesReading: { part: 0.02, code: '' } },
+      poison: [{ letter: 12, withheld: true }],
+      weather: { latency: 0.1, jitter: 20, pieces: false },
+    },
+  ],
 ];

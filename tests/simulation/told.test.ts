@@ -128,6 +128,15 @@ const CASES: readonly (readonly [string, Partial<Scenario>, Partial<Expected>])[
     { told: [COMPLETED], missing: 0, doubled: 0 },
   ],
   [
+    'a message that the destination does not hand out keeps nothing back where it is looked for what was forwarded',
+    {
+      folders: inbox(12),
+      mail: { marked: 0.5, ownEqual: 0.5 },
+      poison: [{ letter: 0, side: 'destination', breaks: 'hangs up' }],
+    },
+    { told: [{ ...REVIEW, mailboxesLeft: 1 }], missing: 0, doubled: 0 },
+  ],
+  [
     'a folder that nobody may open is told of though a list leaves it out',
     {
       folders: [...inbox(2), { name: 'Letters', letters: 3 }],

@@ -200,7 +200,7 @@ async function runEngine<Result>(
     alone: Promise.withResolvers(),
     checks: openChecks(copy.sizes),
     findings: { flags: [], kept: new Map(), absent: [], late: new Set(), read: new WeakSet(), unread: new Set() },
-    forwarded: openForwarded(run.destinationPaths, clock, ledger),
+    forwarded: openForwarded(run.destinationPaths, clock, ledger, run),
     sourcePaths: [],
     destinationPaths: [],
     seen,

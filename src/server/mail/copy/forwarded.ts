@@ -1,6 +1,16 @@
-import { unlessRefused } from '../imap/mail-error.ts';
+import { isBreak, isRefusal, unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
 import type { Clock } from '../imap/wire.ts';
+import {
+  BREAKS_TOGETHER,
+  destinationPlace,
+  isReadable,
+  messageName,
+  noteBreak,
+  sourcePlace,
+  type Faults,
+  type Place,
+} from './breaks.ts';
 import { secondsOf } from './digest.ts';
 import { messageIdOf } from './message-text.ts';
 import type { Ledger, Planned } from './ledger.ts';
@@ -27,11 +37,16 @@ export type Forwarded = {
 
 /**
  * A forwarded message is left out while it may still be on its way, and as long as the destination has one of its
- * Message-ID in any mailbox that no transfer of ours has brought: it may be an equal one. One that never arrived is copied
- * as every other.
+ * Message-ID in any mailbox that no transfer of ours has brought: it may be an equal one. One that never arrived, or whose
+ * header can't be read, is copied as every other.
  * @param mailboxes the paths of the destination's mailboxes
  */
-export function openForwarded(mailboxes: () => readonly string[], clock: Clock, ledger: Known): Forwarded {
+export function openForwarded(
+  mailboxes: () => readonly string[],
+  clock: Clock,
+  ledger: Known,
+  faults: Faults,
+): Forwarded {
   const there = new Map<string, ReadonlySet<string>>();
   /** By mailbox, UIDVALIDITY and UID whether an old one has arrived: each is read once, however often the source is listed. */
   const judged = new Map<string, boolean>();
@@ -40,7 +55,7 @@ export function openForwarded(mailboxes: () => readonly string[], clock: Clock, 
     const all = new Set<string>();
     for (const path of mailboxes()) {
       const key = `${since.getTime()} ${path}`;
-      const ids = there.get(key) ?? (await messageIds(destination, path, since, ledger));
+      const ids = there.get(key) ?? (await messageIds(destination, path, since, ledger, faults));
       there.set(key, ids);
       for (const id of ids) all.add(id);
     }
@@ -58,11 +73,11 @@ export function openForwarded(mailboxes: () => readonly string[], clock: Clock, 
         const oldest = Math.min(...unread.map((message) => timeOf(message, now)));
         // Days are a server's own (RFC 9051 §6.4.4, SINCE), and clocks differ.
         const ids = await arrived(new Date(Math.max(0, oldest - DAY_MS)), destination);
-        for (const uids of inParts(unread.map(({ uid }) => uid)))
-          for await (const { uid, header } of source.headers(path, uids)) {
-            const id = messageIdOf(header);
-            judged.set(keyOf(uid), id !== undefined && ids.has(id));
-          }
+        const uids = unread.map(({ uid }) => uid);
+        for await (const { uid, header } of headersOf(sourcePlace(source, path, uidValidity), uids, faults)) {
+          const id = messageIdOf(header);
+          judged.set(keyOf(uid), id !== undefined && ids.has(id));
+        }
       }
       const missing = new Set(old.filter(({ uid }) => judged.get(keyOf(uid)) !== true).map(({ uid }) => uid));
       return new Set(marked.filter(({ uid }) => !missing.has(uid)).map(({ uid }) => uid));
@@ -73,7 +88,34 @@ export function openForwarded(mailboxes: () => readonly string[], clock: Clock, 
 /** What the ledger knows of messages that were sent. */
 type Known = Pick<Ledger, 'claimed' | 'groups' | 'mailboxes' | 'rows'>;
 
-async function messageIds(reader: MailReader, path: string, since: Date, ledger: Known): Promise<ReadonlySet<string>> {
+/**
+ * Headers of messages, without those that are refused, or at which connections break off, each time. Nobody knows which
+ * of several it is, so they are asked for one by one then.
+ */
+async function* headersOf(place: Place, uids: readonly number[], run: Faults): ReturnType<MailReader['headers']> {
+  const readable = uids.filter((uid) => isReadable(place, uid, run));
+  const together = `headers of ${place.name}`;
+  const isBroken = run.faults(together) >= BREAKS_TOGETHER;
+  for (const asked of isBroken ? readable.map((uid) => [uid]) : inParts(readable))
+    try {
+      yield* place.reader.headers(place.path, asked);
+    } catch (error) {
+      if (!isBreak(error) && !isRefusal(error)) throw error;
+      const [first = 0, ...others] = asked;
+      if (others.length === 0) noteBreak(messageName(place, first), place.path, run);
+      else if (run.noteFault(together) === BREAKS_TOGETHER) run.looked();
+      if (isBreak(error)) throw error;
+      for (const uid of asked) yield* headersOf(place, [uid], run);
+    }
+}
+
+async function messageIds(
+  reader: MailReader,
+  path: string,
+  since: Date,
+  ledger: Known,
+  faults: Faults,
+): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   const opened = await unlessRefused(reader.open(path));
   if (opened === null) return ids;
@@ -85,11 +127,10 @@ async function messageIds(reader: MailReader, path: string, since: Date, ledger:
   for (const uids of inParts(unclaimed.filter((uid) => uid >= sent.from)))
     for await (const page of reader.look(path, uids))
       for (const listed of page) if (!sent.mayBe(listed)) theirs.push(listed.uid);
-  for (const uids of inParts(theirs))
-    for await (const { header } of reader.headers(path, uids)) {
-      const id = messageIdOf(header);
-      if (id !== undefined) ids.add(id);
-    }
+  for await (const { header } of headersOf(destinationPlace(reader, path, opened.uidValidity), theirs, faults)) {
+    const id = messageIdOf(header);
+    if (id !== undefined) ids.add(id);
+  }
   return ids;
 }
 

@@ -1,6 +1,6 @@
-import { unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
 import type { Place } from './breaks.ts';
+import { unlessRefusedAgain } from './troubles.ts';
 
 const UIDS_A_COMMAND = 200;
 
@@ -28,7 +28,7 @@ export async function stillThere(
     for (const uid of uids)
       if (!there.has(uid)) for (const found of await listedAmong({ reader, path }, [uid])) there.add(found);
   const missing = new Set(uids.filter((uid) => !there.has(uid)));
-  const found = missing.size === 0 ? null : await unlessRefused(reader.search(path));
+  const found = missing.size === 0 ? null : await unlessRefusedAgain(() => reader.search(path));
   for (const uid of found ?? []) if (missing.has(uid)) there.add(uid);
   return there;
 }
