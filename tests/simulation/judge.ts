@@ -388,8 +388,11 @@ function countForms(evidence: Evidence, wrong: string[]): void {
     for (const message of folder.messages.slice(-Math.min(destination.quirks.window, 1e9)))
       if (isWorker(message.by) && !moved.has(message.id) && digestOf(message.octets) !== message.digest) now += 1;
   const { rewriting, wantsLineEnd, wantsDates, replacesDates, ignoresDate } = destination.quirks;
-  const hasOwn = rewriting !== 'nothing' || wantsLineEnd || wantsDates || replacesDates || ignoresDate;
-  const ever = hasOwn ? Infinity : 0;
+  const changesBodies = rewriting === 'changes the body';
+  const hasForm = rewriting !== 'nothing' || wantsLineEnd || wantsDates || replacesDates || ignoresDate;
+  const made = destination.history.filter(({ kind, by }) => kind === 'stored' && isWorker(by)).length;
+  // Another body is no form of what was sent.
+  const ever = hasForm && !changesBodies ? made : 0;
   // A form can't be held against what the source has lost meanwhile, or where one of both lets nobody in.
   const isClosed = (source.quirks.closing ?? destination.quirks.closing) !== null && receipt.mailboxesLeft > 0;
   const left =
@@ -403,7 +406,8 @@ function countForms(evidence: Evidence, wrong: string[]): void {
   // One of the subscriber's own that stands for it can't be known from ours where the server does not say UIDNEXT.
   const isOwn = destination.quirks.keepsOneOfAnId && !destination.quirks.saysUidNext;
   const equal = (keepsTwinsOnce(destination) ? twinsIn(source) : 0) + (isOwn ? ownIn(destination, source) : 0);
-  if (receipt.changed > left + equal) wrong.push(`${receipt.changed} changed are told of none`);
+  const most = (changesBodies || ignoresDate ? made : left) + equal;
+  if (receipt.changed > most) wrong.push(`${receipt.changed} changed are told of ${changesBodies ? made : 'none'}`);
   if (
     (receipt.kept + receipt.changed + orphans + Math.min(untold, now) < now && !destination.quirks.ignoresDate) ||
     receipt.kept > ever
