@@ -137,6 +137,15 @@ const CASES: readonly (readonly [string, Partial<Scenario>, Partial<Expected>])[
     { told: [{ ...REVIEW, mailboxesLeft: 1 }], missing: 0, doubled: 0 },
   ],
   [
+    'a forwarded message at whose header the source says SERVERBUG is left out alone',
+    {
+      folders: inbox(12),
+      mail: { marked: 1 },
+      poison: [{ letter: 3, side: 'source', breaks: 'SERVERBUG' }],
+    },
+    { told: [COMPLETED], missing: 1, doubled: 0 },
+  ],
+  [
     'a folder that nobody may open is told of though a list leaves it out',
     {
       folders: [...inbox(2), { name: 'Letters', letters: 3 }],

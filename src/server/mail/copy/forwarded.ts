@@ -1,4 +1,4 @@
-import { isBreak, isRefusal, unlessRefused } from '../imap/mail-error.ts';
+import { isBreak, isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
 import type { Clock } from '../imap/wire.ts';
 import {
@@ -104,8 +104,15 @@ async function* headersOf(place: Place, uids: readonly number[], run: Faults): R
       const [first = 0, ...others] = asked;
       if (others.length === 0) noteBreak(messageName(place, first), place.path, run);
       else if (run.noteFault(together) === BREAKS_TOGETHER) run.looked();
-      if (isBreak(error)) throw error;
-      for (const uid of asked) yield* headersOf(place, [uid], run);
+      if (error instanceof MailError && isBreak(error) && error.responseCode !== 'SERVERBUG') throw error;
+      let isAnswered = false;
+      for (const uid of asked)
+        for await (const one of headersOf(place, [uid], run)) {
+          isAnswered = true;
+          yield one;
+        }
+      // It refuses all of them, perhaps for a while only.
+      if (!isAnswered && others.length > 0) throw error;
     }
 }
 
