@@ -30,6 +30,7 @@ beforeEach(async () => {
     server.person.refusesScopes = [];
     server.person.cancels = false;
     server.answersTokens = true;
+    server.refusesClient = 'no';
     server.tokenRequests.length = 0;
     server.revocations.length = 0;
   }
@@ -619,4 +620,39 @@ describe('tokens', () => {
     serverOf('google').withdrawConsent();
     await expect(world.services.tokens.accessToken(id)).rejects.toThrow(ConsentError);
   });
+});
+
+/** The providers that the operator has been told of since so many lines of the log. */
+const toldSince = (begun: number) =>
+  world.logLines
+    .slice(begun)
+    .map((line) => JSON.parse(line) as { readonly level: number; readonly provider?: string; readonly msg: string })
+    .filter(({ level, msg }) => level === 50 && msg.includes('CLIENT_SECRET'))
+    .map(({ provider }) => provider);
+
+describe.each(['by code', 'by challenge'] as const)('a provider that refuses the client %s', (how) => {
+  test('is told to the operator when somebody signs in', async () => {
+    const begun = world.logLines.length;
+    serverOf('yahoo').refusesClient = how;
+    expect(pageOf(await newBrowser().until(start('yahoo'), isPage))).toMatchObject({ error: 'EXTERNAL_OAUTH_ERROR' });
+    expect(toldSince(begun)).toEqual(['yahoo']);
+  });
+
+  test('is told to the operator when tokens are refreshed, which may be tried again', async () => {
+    const id = await tokensOf('yahoo');
+    world.advance(3_600_000);
+    const begun = world.logLines.length;
+    serverOf('yahoo').refusesClient = how;
+    await expect(world.services.tokens.accessToken(id)).rejects.toThrow(TokenUnavailable);
+    expect(toldSince(begun)).toEqual(['yahoo']);
+  });
+});
+
+test('a provider that does not answer is not told as one that refuses the client', async () => {
+  const id = await tokensOf('yahoo');
+  world.advance(3_600_000);
+  const begun = world.logLines.length;
+  serverOf('yahoo').answersTokens = false;
+  await expect(world.services.tokens.accessToken(id)).rejects.toThrow(TokenUnavailable);
+  expect(toldSince(begun)).toEqual([]);
 });

@@ -30,6 +30,8 @@ export type SignInServer = AsyncDisposable & {
   readonly revocations: URLSearchParams[];
   /** Whether the provider answers its token endpoint; `false` makes it hang up. */
   answersTokens: boolean;
+  /** How its token endpoint refuses the client: by the code in the body alone, or by a challenge as well (RFC 6749 §5.2). */
+  refusesClient: 'no' | 'by code' | 'by challenge';
   /** The token endpoint waits for this before it answers. */
   heldUntil: Promise<unknown>;
   /** Revokes all grants, so that refresh tokens are refused. */
@@ -99,7 +101,11 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     }),
   };
   const provider = new Provider(issuer, configuration);
-  const control = { answersTokens: true, heldUntil: Promise.resolve() as Promise<unknown> };
+  const control: Pick<SignInServer, 'answersTokens' | 'refusesClient' | 'heldUntil'> = {
+    answersTokens: true,
+    refusesClient: 'no',
+    heldUntil: Promise.resolve(),
+  };
   const tokenRequests: URLSearchParams[] = [];
   const accessTokens: string[] = [];
   const revocations: URLSearchParams[] = [];
@@ -111,6 +117,12 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     if (ctx.path === '/token') await control.heldUntil;
     if (ctx.path === '/token' && !control.answersTokens) {
       ctx.req.socket.destroy();
+      return;
+    }
+    if (ctx.path === '/token' && control.refusesClient !== 'no') {
+      ctx.status = 401;
+      if (control.refusesClient === 'by challenge') ctx.set('www-authenticate', 'Basic realm="provider"');
+      ctx.body = { error: 'invalid_client' };
       return;
     }
     if (ctx.path === '/token' && revoked.all) {
@@ -166,6 +178,12 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     },
     set answersTokens(answers) {
       control.answersTokens = answers;
+    },
+    get refusesClient() {
+      return control.refusesClient;
+    },
+    set refusesClient(how) {
+      control.refusesClient = how;
     },
     get heldUntil() {
       return control.heldUntil;

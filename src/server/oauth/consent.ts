@@ -14,6 +14,7 @@ import type { Vault } from '../store/vault.ts';
 import type { OauthClients } from './client.ts';
 import { isYes, type Profile } from './profile.ts';
 import { PROFILES } from './profiles.ts';
+import { logProviderFault } from './provider-fault.ts';
 import { grantedOf } from './token-secret.ts';
 import type { KeptTokens } from './tokens.ts';
 
@@ -229,7 +230,7 @@ export function openConsents({
         return await exchange(transaction, state, query);
       } catch (error) {
         if (error instanceof ConsentRefused) throw error;
-        log.warn({ provider, err: error }, 'a sign-in at a provider failed');
+        logProviderFault(log, provider, error, 'a sign-in at a provider failed');
         const isOurs = error instanceof DatabaseUnavailable;
         throw new ConsentRefused(isOurs ? 'UNAVAILABLE' : 'EXTERNAL_OAUTH_ERROR', purpose, { cause: error });
       }

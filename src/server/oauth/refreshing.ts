@@ -7,6 +7,7 @@ import type { Safe } from '../store/safe.ts';
 import type { OauthClients } from './client.ts';
 import type { Resource } from './profile.ts';
 import { PROFILES } from './profiles.ts';
+import { logProviderFault } from './provider-fault.ts';
 import { ConsentError, gone, TokenUnavailable } from './token-errors.ts';
 import {
   AHEAD_AT_MOST_MS,
@@ -109,7 +110,7 @@ export function openRefreshing({ database, safe, log, now, oauthClients: clients
     } catch (cause) {
       if (cause instanceof client.ResponseBodyError && REFUSALS.has(cause.error))
         throw new ConsentError('The provider takes this consent no more.', { cause });
-      log.warn({ provider, err: cause }, 'a token could not be refreshed');
+      logProviderFault(log, provider, cause, 'a token could not be refreshed');
       throw new TokenUnavailable('The provider did not refresh the token.', { cause });
     }
   }
