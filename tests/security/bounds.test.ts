@@ -236,6 +236,22 @@ describe('what costs money or disk has a bound', () => {
     expect((await orderMove(bob)).status, 'of another mailbox, whose contact it may really be').toBe(200);
   });
 
+  test('who signs in to one mailbox over and over leaves only so much in the database, by whatever networks', async () => {
+    const statuses = new Set<number>();
+    const kept = async (table: string) => (await world.database.query(`select 1 from ${table}`)).length;
+    const sessions = LIMITS['sessions of a mailbox'].burst;
+    const remembered = LIMITS['visitors remembered at a mailbox'].burst;
+    for (let at = 0; at < sessions; at += 1) statuses.add((await signIn(PASSWORD, `198.51.100.${at}`)).status);
+    expect([...statuses]).toEqual([200]);
+    const more = { email: `ann@${LEGACY_DOMAIN}`, password: PASSWORD, provider: 'sanbruno' };
+    const refused = await world.post('/api/validate/', more, fromClient('203.0.113.7'));
+    expect([refused.status, await kept('sessions')]).toEqual([429, sessions]);
+    // The network and the browser that came, and the one that was made of it.
+    expect(await kept('known_clients')).toBeLessThanOrEqual(3 * remembered);
+    const bob = { ...more, email: `bob@${LEGACY_DOMAIN}` };
+    expect((await world.post('/api/validate/', bob, fromClient('203.0.113.7'))).status, 'of another').toBe(200);
+  });
+
   test('one mailbox is transferred so often', async () => {
     const statuses = [];
     for (let at = 0; at <= LIMITS['transfers of a mailbox'].burst; at += 1)

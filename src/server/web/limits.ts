@@ -33,6 +33,9 @@ export const LIMITS = {
   /** What is remembered of visitors at hosts that they named stays for 90 days, and such a host may take anybody. */
   'visitors remembered elsewhere from a neighbourhood': { burst: 100, everySeconds: 600 },
   'visitors remembered elsewhere': { burst: 50_000, everySeconds: 60 },
+  /** Who has the password could come from ever new networks and browsers. */
+  'visitors remembered at a mailbox': { burst: 60, everySeconds: 1800 },
+  'sessions of a mailbox': { burst: 100, everySeconds: 60 },
   'calls by a client': { burst: 300, everySeconds: 0.1 },
   'look-ups by a client': { burst: 60, everySeconds: 1 },
   'host checks by a client': { burst: 20, everySeconds: 3 },

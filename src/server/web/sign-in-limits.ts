@@ -60,7 +60,7 @@ export type SignInLimits = {
    * @throws {Refusal} 429 with `Retry-After`.
    */
   trySignIn(signIn: SignIn): Promise<(outcome: Outcome) => Promise<void>>;
-  /** Records that this browser has signed in to the mailbox, at a host that wasn't named by a visitor. */
+  /** Records that this browser has signed in to the mailbox, at a host that wasn't named by a visitor, if it may. */
   recordBrowser(mailbox: string, browser: string): Promise<void>;
   /** Whether the client has signed in to the mailbox within this time, at a host that wasn't named by a visitor. */
   hasSignedIn(mailbox: string, client: string, withinMs: number): Promise<boolean>;
@@ -89,16 +89,20 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
     );
   }
 
-  /** A host that a visitor named may take anybody: those whom nobody remembers yet are limited. */
-  async function rememberElsewhere({ mailbox, client }: SignIn, pairs: readonly string[]): Promise<void> {
+  /** Those whom nobody remembers yet are limited: a host that a visitor named may take anybody. */
+  async function rememberSome({ mailbox, client, hostIsNamed }: SignIn, pairs: readonly string[]): Promise<void> {
     const known = await knownOf(database, pairs.map(digestOf), now() - KNOWN_MS);
     const before = pairs.filter((pair) => known.has(digestOf(pair)));
     const isFree =
       before.length === pairs.length ||
-      (await limits.takeAll([
-        ['visitors remembered elsewhere from a neighbourhood', widerNetwork(client)],
-        ['visitors remembered elsewhere', 'all'],
-      ])) === 0;
+      (await limits.takeAll(
+        hostIsNamed
+          ? [
+              ['visitors remembered elsewhere from a neighbourhood', widerNetwork(client)],
+              ['visitors remembered elsewhere', 'all'],
+            ]
+          : [ofMailbox(mailbox)],
+      )) === 0;
     await remember(mailbox, isFree ? pairs : before);
   }
 
@@ -204,11 +208,14 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
         await limits.giveBack(admitted.mailbox);
         if (outcome === 'unknown') return;
         await limits.giveBack(admitted.others);
-        await (hostIsNamed ? rememberElsewhere(signIn, pairs) : remember(mailbox, pairs));
+        await rememberSome(signIn, pairs);
       };
     },
 
-    recordBrowser: (mailbox, browser) => remember(mailbox, [browserPairOf(mailbox, browser)]),
+    recordBrowser: async (mailbox, browser) => {
+      if ((await limits.takeAll([ofMailbox(mailbox)])) === 0)
+        await remember(mailbox, [browserPairOf(mailbox, browser)]);
+    },
 
     hasSignedIn: async (mailbox, client, withinMs) => {
       const key = digestOf(pairOf(mailbox, client));
@@ -256,6 +263,10 @@ async function takeOrBook(database: Database, key: string, client: string, now: 
 const PLAIN: ReadonlyMap<string, string> = new Map(
   Object.entries({ æ: 'ae', đ: 'd', ð: 'd', ħ: 'h', ı: 'i', ł: 'l', œ: 'oe', ø: 'o', ß: 'ss', ŧ: 't' }),
 );
+
+function ofMailbox(mailbox: string): Count {
+  return ['visitors remembered at a mailbox', likeness(withoutDetail(mailbox))];
+}
 
 /**
  * What spellings have in common that a directory may find one account by: Active Directory and MySQL overlook accents.

@@ -1,5 +1,5 @@
 import { validate } from '../../../contract/calls/validate.ts';
-import { isAtDomain } from '../../../contract/email-address.ts';
+import { isAtDomain, withoutDetail } from '../../../contract/email-address.ts';
 import { newBrowserKey } from '../browser.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
@@ -10,7 +10,13 @@ export const answerValidate = route(
   'calls by a client',
   async (
     { body },
-    { settings, proofs, sessions, signInLimits }: Pick<Web, 'settings' | 'proofs' | 'sessions' | 'signInLimits'>,
+    {
+      settings,
+      proofs,
+      limits,
+      sessions,
+      signInLimits,
+    }: Pick<Web, 'settings' | 'proofs' | 'limits' | 'sessions' | 'signInLimits'>,
     visit,
   ) => {
     const { email, provider } = body;
@@ -24,6 +30,7 @@ export const answerValidate = route(
     await proofs.proveOwner({ ...claim, ...(imap === undefined ? {} : { imap }) }, visit);
     // A sign-in elsewhere gives no access here: a server that the visitor named may accept anybody under any address.
     if (provider !== 'sanbruno') return { ok: true };
+    await limits.take('sessions of a mailbox', withoutDetail(email));
     const browser = newBrowserKey();
     await signInLimits.recordBrowser(email, browser);
     const token = await sessions.begin(email, browser, visit.browser.key);
