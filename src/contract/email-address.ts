@@ -77,6 +77,9 @@ function inAscii(domain: string): string {
   }
 }
 
+/** At Gmail `a.nn@` and `ann@` are one mailbox, under both of its domains. */
+const WITHOUT_DOTS: readonly string[] = ['gmail.com', 'googlemail.com'];
+
 /**
  * The address without its detail (RFC 5233): what is sent to `ann+news@` arrives at `ann@`. Anything else, such as a phone
  * number, stays as it is.
@@ -84,5 +87,7 @@ function inAscii(domain: string): string {
 export function withoutDetail(contact: string): string {
   const at = contact.lastIndexOf('@');
   const detail = contact.indexOf('+');
-  return detail > 0 && detail < at ? `${contact.slice(0, detail)}${contact.slice(at)}` : contact;
+  const local = contact.slice(0, detail > 0 && detail < at ? detail : Math.max(at, 0));
+  const isDotless = at > 0 && WITHOUT_DOTS.includes(contact.slice(at + 1));
+  return isDotless ? `${local.replaceAll('.', '')}@${WITHOUT_DOTS[0]}` : `${local}${contact.slice(Math.max(at, 0))}`;
 }

@@ -313,6 +313,17 @@ describe('what costs money or disk has a bound', () => {
     }
   });
 
+  test('an address at Gmail, where dots count for nothing, gets no more of them by ever new dots', async () => {
+    world.outbox.length = 0;
+    const spelled = ['victim@gmail.com', 'vic.tim@gmail.com', 'v.i.c.t.i.m+1@gmail.com', 'v.ictim@googlemail.com'];
+    for (const [at, name] of spelled.entries())
+      expect((await send(`198.51.100.${at}`, {}, { destination_email: name })).status).toBe(200);
+    await send('198.51.100.9', {}, { destination_email: 'vic.tim@mail.example' });
+    await send('198.51.100.9', {}, { destination_email: 'victim@mail.example' });
+    const letters = world.outbox.filter(({ to }) => !to.includes('support@operator.example'));
+    expect(letters.map(({ to }) => to)).toEqual([[spelled[0]], ['vic.tim@mail.example'], ['victim@mail.example']]);
+  });
+
   test('the list of an address has only transfers that were proven to go there', async () => {
     await order();
     await world.database.query("update transfers set destination_email = 'bob@mail.example'");

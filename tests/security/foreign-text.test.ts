@@ -6,7 +6,7 @@ import { readCard } from '../../src/server/contacts/vcard/read-vcard.ts';
 import { splitCards } from '../../src/server/contacts/vcard/cards-in-text.ts';
 import { folderName } from '../../src/server/export/archive/folder-name.ts';
 import { messageName, senderAddress } from '../../src/server/export/archive/message-name.ts';
-import { safeName } from '../../src/server/export/archive/safe-name.ts';
+import { clashKey, safeName } from '../../src/server/export/archive/safe-name.ts';
 import { structured } from '../../src/server/export/mime/header-fields.ts';
 import { MailParser } from '../../src/server/export/mime/mail-parser.ts';
 import { namesTagWeakly, rangeOf } from '../../src/server/export/download/byte-range.ts';
@@ -165,6 +165,25 @@ describe('eight times as much foreign text takes about eight times as long, what
   test('and a parser for which it takes longer is found', { tags: 'proof' }, () => {
     expect(slowIn(quadratic, ['b', 'a'])).toEqual(['a']);
   });
+});
+
+test('of a folder that has thousands of twins, few names are tried before one that is free', () => {
+  let tried = 0;
+  class Counted extends Set<string> {
+    override has(name: string): boolean {
+      tried += 1;
+      return super.has(name);
+    }
+  }
+  const taken = new Counted();
+  const names = Array.from({ length: 2000 }, (_, at) => {
+    const name = folderName(`${'The letters of many years '.repeat(3)}${at}`, '/', taken);
+    taken.add(clashKey(name));
+    return name;
+  });
+  expect(new Set(names.map(clashKey)).size).toBe(2000);
+  expect(names.at(-1)).toMatch(/ \(2000\)$/);
+  expect(tried).toBeLessThan(2000 * 30);
 });
 
 describe('the lint rule for expressions', () => {

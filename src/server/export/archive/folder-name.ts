@@ -13,11 +13,21 @@ const OWN_ENDING = /\.(?:eml|mbox|part\d+)$/i;
 export function folderName(path: string, delimiter: string, taken: ReadonlySet<string>): string {
   const parts = (delimiter === '' ? [path] : path.split(delimiter)).map(segment);
   const folder = parts.join('/').length <= FOLDER_LENGTH ? parts : shortened(parts);
-  for (let twin = 1; ; twin += 1) {
-    const suffix = twin === 1 ? '' : ` (${twin})`;
-    const name = [...folder.slice(0, -1), `${folder.at(-1)}${suffix}`].join('/');
-    if (!taken.has(clashKey(name))) return name;
+  const nameOf = (twin: number) =>
+    [...folder.slice(0, -1), `${folder.at(-1)}${twin === 1 ? '' : ` (${twin})`}`].join('/');
+  return nameOf(firstFree((twin) => taken.has(clashKey(nameOf(twin)))));
+}
+
+/** A number that is free, though the one before it is not; of thousands that are taken, few are tried. */
+function firstFree(isTaken: (twin: number) => boolean): number {
+  let [below, free] = [0, 1];
+  while (isTaken(free)) [below, free] = [free, 2 * free];
+  while (free - below > 1) {
+    const middle = Math.floor((below + free) / 2);
+    if (isTaken(middle)) below = middle;
+    else free = middle;
   }
+  return free;
 }
 
 function segment(text: string): string {
