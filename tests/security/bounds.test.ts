@@ -6,6 +6,7 @@ import { EXPORTS_AT_ONCE } from '../../src/server/web/calls/load.ts';
 import { openStatusStreams, STREAMS_AT_MOST, STREAMS_PER_CLIENT } from '../../src/server/web/calls/status-events.ts';
 import { LIMITS } from '../../src/server/web/limits.ts';
 import { limitSockets, SOCKETS_AT_MOST, SOCKETS_PER_NETWORK } from '../../src/server/web/sockets.ts';
+import { BROWSERS_AT_MOST } from '../../src/server/transfers/owners.ts';
 import { eraseEnded, eraseSubscriber } from '../../src/server/transfers/retention.ts';
 import { run } from '../support/run.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from '../support/web-world.ts';
@@ -250,6 +251,21 @@ describe('what costs money or disk has a bound', () => {
     expect(await kept('known_clients')).toBeLessThanOrEqual(3 * remembered);
     const bob = { ...more, email: `bob@${LEGACY_DOMAIN}` };
     expect((await world.post('/api/validate/', bob, fromClient('203.0.113.7'))).status, 'of another').toBe(200);
+  });
+
+  test('who orders the same again and again, each time without a cookie, leaves only so many owners of it', async () => {
+    const { jobid } = (await orderMove()).body as { jobid: string };
+    const owners = () => world.database.query('select 1 from transfer_browsers where transfer_id = $1', [jobid]);
+    await world.database.query(
+      "insert into transfer_browsers (transfer_id, browser) select $1, 'browser ' || n from generate_series(3, $2::int) n",
+      [jobid, BROWSERS_AT_MOST],
+    );
+    for (const client of ['203.0.113.1', '203.0.113.2']) {
+      await world.database.query("update operations set finished = null, status = 'inprogress'");
+      await world.database.query('update transfers set finished = null');
+      expect((await orderMove({}, client)).body).toEqual({ jobid });
+    }
+    expect(await owners()).toHaveLength(BROWSERS_AT_MOST);
   });
 
   test('one mailbox is transferred so often', async () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OauthProvider } from '../../src/contract/provider.ts';
 import { SETTING_NAMES } from '../../src/contract/settings/variables.ts';
 import { CONSENT_WITHIN_MS, STATUS_HASH_MS } from '../../src/server/oauth/consent.ts';
+import { BROWSERS_AT_MOST } from '../../src/server/transfers/owners.ts';
 import { CALL_WITHIN_MS } from '../../src/server/web/app.ts';
 import { EXPORTS_AT_ONCE } from '../../src/server/web/calls/load.ts';
 import {
@@ -68,6 +69,7 @@ describe('SECURITY.md', () => {
       `${STREAMS_PER_CLIENT} streams of a client, ${STREAMS_PER_WIDER_NETWORK} of its neighbourhood and ${STREAMS_AT_MOST} in all`,
       `${DOWNLOADS_AT_ONCE} downloads of an export at once`,
       `${RECEIPTS_AT_ONCE} receipts of a transfer at once`,
+      `${BROWSERS_AT_MOST} browsers that ordered a transfer`,
       `${BODY_LIMIT_OCTETS} octets`,
       `after ${SIGN_IN_WITHIN_MS / 1000} s and a call after ${CALL_WITHIN_MS / 1000} s`,
     ])

@@ -1,6 +1,9 @@
 import type { Database, Sql } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 
+/** Who orders the same again without a cookie is a new browser each time; beyond these, they own it while signed in. */
+export const BROWSERS_AT_MOST = 200;
+
 /** Who owns a transfer: the browsers that ordered it, and the owner of the mailbox that it reads from. */
 export type Owners = {
   /** @param browser the key in the browser's cookie; only its digest is stored, until the transfer is erased. */
@@ -14,8 +17,9 @@ export function openOwners({ database, vault }: { readonly database: Database; r
   return {
     add: async (transferId, browser) => {
       await database.query(
-        'insert into transfer_browsers (transfer_id, browser) values ($1, $2) on conflict do nothing',
-        [transferId, digestOf(vault, browser)],
+        `insert into transfer_browsers (transfer_id, browser) select $1, $2
+         where (select count(*) from transfer_browsers where transfer_id = $1) < $3 on conflict do nothing`,
+        [transferId, digestOf(vault, browser), BROWSERS_AT_MOST],
       );
     },
     has: async (transferId, browser) => {
