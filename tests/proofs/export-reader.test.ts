@@ -7,8 +7,10 @@ import { openFirefox } from '../support/firefox.ts';
 import { needs } from '../support/needs.ts';
 
 const PAGE = join(import.meta.dirname, '../../src/server/export/page/reader.html');
-/** The image takes the place of the document's root, so that the page finds no links to take away. */
-const MESSAGE = `<img name="documentElement"><a href="http://sender.attacker.example/read">A link</a>
+/** Links, and hints within a frame, which no look at the message finds. */
+const MESSAGE = `<iframe srcdoc="&lt;link rel='dns-prefetch' href='http://hint.attacker.example/'&gt;
+&lt;link rel='preconnect' href='http://inner.attacker.example/'&gt;"></iframe>
+<a href="http://sender.attacker.example/read">A link</a>
 <meta http-equiv="x-dns-prefetch-control" content="on"><a href="http://later.attacker.example/read">Another</a>`;
 
 afterEach(() => vi.unstubAllEnvs());
@@ -25,9 +27,12 @@ test(
       (text, [name, value]) => text.replaceAll(`%${name}%`, value),
       await readFile(PAGE, 'utf8'),
     );
+    // Taken away at once they would hardly be looked up, whatever else forbids it.
+    const withLinks = filled.replace('link.removeAttribute(name);', ';');
+    expect(withLinks).not.toBe(filled);
     const row = { from: 'Eve', to: '', subject: 'Hello', folder: 'INBOX', date: '2020-01-01', start: '', file: '' };
     const files = {
-      'index.html': filled,
+      'index.html': withLinks,
       'reader/list-1.js': `archive.list(1,${JSON.stringify([row])})`,
       'reader/text-1.js': `archive.text(1,${JSON.stringify([{ text: '', html: MESSAGE, attached: [] }])})`,
       'any.html': '<a href="http://control.attacker.example/">A page that does not forbid it</a>',
