@@ -254,7 +254,7 @@ describe('what costs money or disk has a bound', () => {
   });
 
   test('who orders the same again and again, each time without a cookie, leaves only so many owners of it', async () => {
-    const { jobid } = (await orderMove()).body as { jobid: string };
+    const { jobid } = (await orderMove({})).body as { jobid: string };
     const owners = () => world.database.query('select 1 from transfer_browsers where transfer_id = $1', [jobid]);
     await world.database.query(
       "insert into transfer_browsers (transfer_id, browser) select $1, 'browser ' || n from generate_series(3, $2::int) n",
