@@ -162,6 +162,21 @@ describe('Writing to odd servers', () => {
     expect([made === false, made instanceof MailError]).toEqual([isThere, !isThere]);
   });
 
+  test.each<[string, string, string, boolean]>([
+    ['Gmail keeps to itself, and shows to nobody', 'NO [NONEXISTENT] Unknown Mailbox: Spam (Failure)', 'OK', false],
+    ['can’t be asked about', 'NO no', 'NO no', true],
+  ])('of a name that is said to exist already and %s', async (_what, status, list, isThere) => {
+    const { writer } = await writing((line, { tag, say }) => {
+      if (line.includes(' CREATE '))
+        say(`${tag} NO [ALREADYEXISTS] Folder name conflicts with existing folder name. (Failure)`);
+      else if (line.includes(' STATUS ')) say(`${tag} ${status}`);
+      else if (line.includes(' LIST ')) say(`${tag} ${list} done`);
+      else return false;
+    }, '');
+    const made = await writer.create('Spam').catch((error: unknown) => error);
+    expect([made === false, made instanceof MailError]).toEqual([isThere, !isThere]);
+  });
+
   test('learns from a server that says LITERAL+ and hangs up at large ones that do not wait (Cyrus)', async () => {
     const learnt = knownOf(null);
     const seen: string[] = [];

@@ -55,12 +55,15 @@ test('all missing mailboxes are requested at once, and those that did not exist 
 test('a name that the server reserves is avoided', async () => {
   const { pathFor, writer, asked } = making(async (path) => {
     if (path.endsWith('(2)')) return true;
+    if (path.endsWith('d')) throw new MailError('refused', 'NO', { responseCode: 'ALREADYEXISTS' });
     const said = path.endsWith('b') ? 'Folder name is reserved.' : 'Not now.';
     throw new MailError('refused', 'NO', { cause: { responseText: said } });
   });
   expect(await pathFor('b', writer)).toBe('b (2)');
   await expect(pathFor('c', writer)).rejects.toThrow(FolderLeft);
   expect(asked).toEqual(['b', 'plain b', 'b (2)', 'c', 'plain c']);
+  // Gmail’s own labels, which it need not show.
+  expect(await pathFor('d', writer)).toBe('d (2)');
 });
 
 test('a refused name is asked for in its plainer and its plainest form; refused as well, its folder alone is left', async () => {

@@ -88,9 +88,9 @@ async function makeMapped(mapped: MappedMailbox, writer: MailWriter, run: Run): 
   throw new FolderLeft('mailbox not created', refusal);
 }
 
-/** Outlook has `Files` of its own, Gmail the names of its labels. */
+/** Outlook has `Files` of its own, Gmail the names of its labels: it says that they exist, also where nobody can open them. */
 function isReserved(refusal: MailError): boolean {
-  return /\breserved\b/i.test(wordsOf(refusal));
+  return refusal.responseCode === 'ALREADYEXISTS' || /\breserved\b/i.test(wordsOf(refusal));
 }
 
 /** One that exists already is fine. @throws {MailError}, {@link LeaseLost}, {@link Stopped} */

@@ -95,26 +95,32 @@ class ImapStreamWriter implements MailWriter {
     return isNew;
   }
 
-  /** Whether a mailbox was not created because there is one: Exchange says so without the code ALREADYEXISTS. */
+  /**
+   * Whether a mailbox was not created because there is one. Exchange says so without the code ALREADYEXISTS; Gmail says it
+   * with the code of its own labels as well, which it need not show and then lets nobody open (OfflineIMAP 256).
+   */
   async #isThere(path: string, refusal: unknown): Promise<boolean> {
     if (!isRefusal(refusal)) return false;
-    if (refusal.responseCode === 'ALREADYEXISTS') return true;
+    const isSaid = refusal.responseCode === 'ALREADYEXISTS';
     const items = await unlessRefused(askStatus(this.#connection, path, ['UIDVALIDITY']));
-    return items === null ? this.#isListed(path) : items.has('UIDVALIDITY');
+    return items === null ? ((await this.#isListed(path)) ?? isSaid) : isSaid || items.has('UIDVALIDITY');
   }
 
-  /** One that the account may not look into is listed all the same (Cyrus and Courier, by their ACLs). */
-  async #isListed(path: string): Promise<boolean> {
+  /**
+   * One that the account may not look into is listed all the same (Cyrus and Courier, by their ACLs).
+   * @returns nothing where the server does not tell
+   */
+  async #isListed(path: string): Promise<boolean | undefined> {
     // These stand for other names.
-    if (/[%*]/.test(path)) return false;
+    if (/[%*]/.test(path)) return undefined;
     let isListed = false;
     const untagged = (_: unknown, line: string) => {
       if (!line.startsWith('* LIST ')) return false;
       isListed = !/\\(?:NoSelect|NonExistent)\b/i.test(line);
       return true;
     };
-    await unlessRefused(this.#connection.command(`LIST "" ${mailboxName(path)}`, { untagged }));
-    return isListed;
+    const answer = await unlessRefused(this.#connection.command(`LIST "" ${mailboxName(path)}`, { untagged }));
+    return answer === null ? undefined : isListed;
   }
 
   append(path: string, messages: AsyncIterable<NewMessage>, { together }: { readonly together: boolean }): Appending {
