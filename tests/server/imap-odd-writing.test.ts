@@ -218,6 +218,8 @@ describe('Writing to odd servers', () => {
     ['NO [OVERQUOTA] full', failed('full')],
     ['NO Mailbox is full', failed('full')],
     ['NO [LIMIT] too many', failed('busy', { responseCode: 'LIMIT' })],
+    ['NO [LIMIT] Too many flags in mailbox', { kind: 'refused', reason: 'not accepted', isOfFlags: true }],
+    ['NO [LIMIT] Too many IMAP commands', failed('busy')],
     ['NO [THROTTLED] slow down', failed('busy')],
     ['NO [UNAVAILABLE] later', failed('busy')],
     ['NO [INUSE] somebody else', failed('busy')],
@@ -369,6 +371,9 @@ describe('Writing to odd servers', () => {
     ['a refusal without a reason', 'NO no', { fault: 'refused' }],
     ['a full account', 'NO [OVERQUOTA] full', { fault: 'full' }],
     ['a busy server', 'NO [UNAVAILABLE] later', { fault: 'busy' }],
+    ['a limit of the server', 'NO [LIMIT] Too many folders', { fault: 'refused', responseCode: 'LIMIT' }],
+    ['a limit of the account', 'NO [LIMIT] CREATE Folder limit reached', { fault: 'refused' }],
+    ['a limit of what is asked', 'NO [LIMIT] CREATE Rate limit hit.', { fault: 'busy' }],
   ])('%s comes out of a creation', async (_, created, fault) => {
     const { writer } = await writing((line, { tag, say }) => {
       if (line.includes(' CREATE ')) say(`${tag} ${created}`);

@@ -79,6 +79,15 @@ export function isBreak(error: unknown): boolean {
   return (isOver && !isGoodbye(error)) || error.responseCode === 'SERVERBUG';
 }
 
+/** Of a limit of how much is asked in a time; the other ones are of how many there may be. */
+const RATE_TEXT =
+  /\brate|throttl|too many(?! (?:\w+ )?(?:flags|keywords|folders|mailboxes|labels|levels)\b)|too fast|backoff|later|bandwidth|daily/i;
+
+/** An implementation limit (RFC 5530) that no pause takes away; some servers say the same of too many commands. */
+export function isLasting(error: MailError): boolean {
+  return error.responseCode === 'LIMIT' && !RATE_TEXT.test(wordsOf(error));
+}
+
 /** What the server said to people with it; empty where it said nothing. */
 export function wordsOf({ cause }: MailError): string {
   const { responseText } = (cause ?? {}) as { readonly responseText?: unknown };

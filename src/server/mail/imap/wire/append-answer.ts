@@ -1,4 +1,4 @@
-import { isMisread, MailError, wordsOf } from '../mail-error.ts';
+import { isLasting, isMisread, MailError, wordsOf } from '../mail-error.ts';
 import type { Appended } from '../streams.ts';
 import { bigNumberOf } from './opening.ts';
 import type { StatusResponse } from './status-response.ts';
@@ -31,8 +31,8 @@ export function notStoredBy(error: unknown): Appended {
     case 'certificate':
       return { kind: 'unknown', error };
     case 'busy':
-      // An implementation limit (RFC 5530) that this message is beyond; some servers say the same of too many commands.
-      if (error.responseCode === 'LIMIT' && !isOfRate(wordsOf(error))) return refusedBy(error);
+      // This message is beyond it.
+      if (isLasting(error)) return refusedBy(error);
       return { kind: 'failed', error };
     case 'credentials':
     case 'full':
@@ -42,10 +42,6 @@ export function notStoredBy(error: unknown): Appended {
         ? { kind: 'failed', error }
         : refusedBy(error);
   }
-}
-
-function isOfRate(text: string): boolean {
-  return /rate|throttl|too many|too fast|backoff|later|bandwidth|daily/i.test(text);
 }
 
 function refusedBy(error: MailError): Appended {

@@ -1,5 +1,5 @@
 import type { OauthProvider } from '../../../../contract/provider.ts';
-import { isRefusal, MailError, unlessRefused } from '../mail-error.ts';
+import { isLasting, isRefusal, MailError, unlessRefused } from '../mail-error.ts';
 import type { Appended, Appending, MailReader, MailWriter, NewMessage, Selected, WriterTraits } from '../streams.ts';
 import { Append } from './append.ts';
 import { keeping } from './flags.ts';
@@ -48,6 +48,15 @@ function literalsOf(capabilities: ReadonlySet<string>, { refusesLarge }: Learnt)
   return capabilities.has('LITERAL-') ? 'small' : 'synchronising';
 }
 
+/** A server that has as many mailboxes as it can, or none of such a name, is not waited for. */
+function refusedWhereLasting(error: unknown): unknown {
+  if (!(error instanceof MailError) || !isLasting(error)) return error;
+  return new MailError('refused', 'The mail server makes no such mailbox.', {
+    responseCode: 'LIMIT',
+    cause: error.cause,
+  });
+}
+
 class ImapStreamWriter implements MailWriter {
   readonly traits: WriterTraits;
   readonly #connection: ImapConnection;
@@ -88,7 +97,7 @@ class ImapStreamWriter implements MailWriter {
       await this.#connection.command(`CREATE ${name}`, { guarded: true });
     } catch (error) {
       isNew = false;
-      if (!(await this.#isThere(path, error))) throw error;
+      if (!(await this.#isThere(path, error))) throw refusedWhereLasting(error);
     }
     // Whether it can is of no interest, and the end of the connection shows in everything else.
     this.#connection.command(`SUBSCRIBE ${name}`, { guarded: true }).catch(() => {});
