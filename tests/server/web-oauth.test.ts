@@ -614,10 +614,16 @@ describe('tokens', () => {
     expect(await tokens.of(again)).toBeNull();
   });
 
-  test('that the person withdrew need a new consent', async () => {
-    const id = await tokensOf('google');
+  test.each([
+    ['google', 'invalid_grant'],
+    ['yahoo', 'INVALID_REFRESH_TOKEN'],
+    ['yahoo', 'INVALID_GRANT'],
+    ['yahoo', 'TOKEN_EXPIRED'],
+    ['yahoo', 'ACCOUNT_NOT_AUTHORIZED'],
+  ] as const)('that the person withdrew need a new consent (%s: %s)', async (provider, error) => {
+    const id = await tokensOf(provider);
     world.advance(3_600_000);
-    serverOf('google').withdrawConsent();
+    serverOf(provider).withdrawConsent(error);
     await expect(world.services.tokens.accessToken(id)).rejects.toThrow(ConsentError);
   });
 });

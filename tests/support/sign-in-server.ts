@@ -34,8 +34,8 @@ export type SignInServer = AsyncDisposable & {
   refusesClient: 'no' | 'by code' | 'by challenge';
   /** The token endpoint waits for this before it answers. */
   heldUntil: Promise<unknown>;
-  /** Revokes all grants, so that refresh tokens are refused. */
-  withdrawConsent(): void;
+  /** Revokes all grants, so that refresh tokens are refused, with `invalid_grant` or the error that is given. */
+  withdrawConsent(error?: string): void;
 };
 
 type Options = {
@@ -60,7 +60,7 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     refusesScopes: [],
     cancels: false,
   };
-  const revoked = { all: false };
+  const revoked: { as?: string } = {};
   const configuration: Configuration = {
     clients: [
       {
@@ -125,9 +125,9 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
       ctx.body = { error: 'invalid_client' };
       return;
     }
-    if (ctx.path === '/token' && revoked.all) {
+    if (ctx.path === '/token' && revoked.as !== undefined) {
       ctx.status = 400;
-      ctx.body = { error: 'invalid_grant' };
+      ctx.body = { error: revoked.as };
       return;
     }
     await next();
@@ -191,8 +191,8 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     set heldUntil(until) {
       control.heldUntil = until;
     },
-    withdrawConsent: () => {
-      revoked.all = true;
+    withdrawConsent: (error = 'invalid_grant') => {
+      revoked.as = error;
     },
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {

@@ -27,13 +27,19 @@ export const KEPT_MS = 7 * 24 * 3_600_000;
 const HOLD_MS = 30_000;
 const LOOK_EVERY_MS = 150;
 
-/** Error codes of RFC 6749 §5.2 and OpenID Connect for when the person must consent again. */
+/**
+ * Error codes of RFC 6749 §5.2, OpenID Connect and Yahoo (in capitals, https://developer.yahoo.com/oauth2/guide/errors/)
+ * for when the person must consent again.
+ */
 const REFUSALS: ReadonlySet<string> = new Set([
   'invalid_grant',
   'interaction_required',
   'login_required',
   'consent_required',
   'invalid_scope',
+  'invalid_refresh_token',
+  'token_expired',
+  'account_not_authorized',
 ]);
 
 /** @throws {ConsentError} @throws {TokenUnavailable} */
@@ -108,7 +114,7 @@ export function openRefreshing({ database, safe, log, now, oauthClients: clients
       );
       return grantedOf(answer);
     } catch (cause) {
-      if (cause instanceof client.ResponseBodyError && REFUSALS.has(cause.error))
+      if (cause instanceof client.ResponseBodyError && REFUSALS.has(cause.error.toLowerCase()))
         throw new ConsentError('The provider takes this consent no more.', { cause });
       logProviderFault(log, provider, cause, 'a token could not be refreshed');
       throw new TokenUnavailable('The provider did not refresh the token.', { cause });
