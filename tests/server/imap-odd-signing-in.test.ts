@@ -76,6 +76,23 @@ describe('Signing in to odd servers', () => {
     ['one connection too many', 'AUTH=PLAIN SASL-IR', 'NO [ALERT] Too many open connections', 'busy'],
     ['a day’s limit', 'AUTH=PLAIN SASL-IR', 'NO [ALERT] Account exceeded command or bandwidth limits.', 'busy'],
     ['a fault that passes', 'AUTH=PLAIN SASL-IR', 'NO Temporary problem, please try again later', 'busy'],
+    ['a fault of Gmail’s', 'AUTH=PLAIN SASL-IR', 'NO System Error (Failure)', 'busy'],
+    ['a lock that Gmail opens again', 'AUTH=PLAIN SASL-IR', 'NO [ALERT] Lockdown in Sector 4 (Failure)', 'busy'],
+    ['an internal fault', 'AUTH=PLAIN SASL-IR', 'NO Internal error occurred. Refer to server log', 'busy'],
+    [
+      'a pause in its words',
+      'AUTH=PLAIN SASL-IR',
+      'NO [ALERT] Too many login attempts, please try again later',
+      'busy',
+    ],
+    ['too many at once', 'AUTH=PLAIN SASL-IR', 'NO Too many concurrent IMAP connections for this user', 'busy'],
+    ['a limit of connections', 'AUTH=PLAIN SASL-IR', 'NO Connection limit exceeded', 'busy'],
+    [
+      'a wrong password that is to be typed anew',
+      'AUTH=PLAIN SASL-IR',
+      'NO Login failed, please try again',
+      'credentials',
+    ],
     ['no connection to the mailbox', 'AUTH=PLAIN SASL-IR', 'BAD User is authenticated but not connected.', 'busy'],
   ])('%s is told apart', async (_what, capabilities, said, fault) => {
     const { signedIn } = signingIn(

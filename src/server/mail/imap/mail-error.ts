@@ -146,9 +146,9 @@ const BY_RESPONSE_CODE = faults({
 });
 /** Gmail, Exchange, Yahoo and Dovecot say these without a response code; the last one Exchange, of one connection too many. */
 const BUSY_TEXT =
-  /throttl|too many (?:\w+ )?connections|number of connections|(?:rate|bandwidth) limit|suggested backoff|server (?:busy|unavailable)|authenticated but not connected/i;
-/** At a sign-in: of a message it may be said for good. */
-const PASSING_TEXT = /\btemporar(?:y|ily)\b/i;
+  /throttl|too many (?:\w+ ){0,3}connections|number of connections|(?:rate|bandwidth|connection) limit|suggested backoff|server (?:busy|unavailable)|authenticated but not connected/i;
+/** At a sign-in: of a message it may be said for good. Gmail locks an account so for up to a day. */
+const PASSING_TEXT = /\btemporar(?:y|ily)\b|\b(?:system|server|internal) error\b|try again later|lockdown/i;
 const FULL_TEXT =
   /over (?:\w+ )?quota|overquota|quota (?:limit|(?:has been )?exceeded)|exceed(?:s|ed|ing)? (?:\w+ ){0,3}quota|storage limit|mailbox (?:is )?full/i;
 /** A server that asks for more, perhaps for more than there is time, is asked again after this; in milliseconds. */
