@@ -109,6 +109,8 @@ describe('Signing in to odd servers', () => {
   test.each([
     ['* BYE [UNAVAILABLE] too busy', 'busy'],
     ['* BYE go away', 'lost'],
+    ['* BYE [ALERT] go away', 'lost'],
+    ['* BYE [ALERT] Too many simultaneous connections', 'busy'],
     ['* PREAUTH you are in', 'refused'],
     ['HTTP/1.1 400 Bad Request', 'lost'],
     ['* NO', 'lost'],

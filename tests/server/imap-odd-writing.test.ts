@@ -249,6 +249,9 @@ describe('Writing to odd servers', () => {
     ['BAD Command Argument Error. 11', { kind: 'refused', reason: 'not accepted', isMisread: true }],
     ['NO [CANNOT] Keyword length too long', { kind: 'refused', reason: 'not accepted', isOfFlags: true }],
     ["NO Can't save a zero byte message.", { kind: 'refused', reason: 'not accepted' }],
+    ['NO [ALERT] Message too large. (Failure)', { kind: 'refused', reason: 'too large' }],
+    ['NO [LIMIT] APPEND Message size exceeds limit', { kind: 'refused', reason: 'too large' }],
+    ['NO [CANNOT] APPEND Message contains a virus', { kind: 'refused', reason: 'virus' }],
     ['NO [TOOBIG] large', { kind: 'refused', reason: 'too large', text: 'large' }],
     ['NO [APPENDLIMIT] large', { kind: 'refused', reason: 'too large' }],
     ['BAD maximum message size exceeded', { kind: 'refused', reason: 'too large' }],
@@ -368,7 +371,8 @@ describe('Writing to odd servers', () => {
   });
 
   test.each<[string, string, Partial<MailError>]>([
-    ['a refusal without a reason', 'NO no', { fault: 'refused' }],
+    ['a refusal without a reason', 'NO no', { fault: 'refused', responseCode: undefined }],
+    ['a refusal that is to be shown', 'NO [ALERT] Something is wrong', { fault: 'refused', responseCode: undefined }],
     ['a full account', 'NO [OVERQUOTA] full', { fault: 'full' }],
     ['a busy server', 'NO [UNAVAILABLE] later', { fault: 'busy' }],
     ['a limit of the server', 'NO [LIMIT] Too many folders', { fault: 'refused', responseCode: 'LIMIT' }],

@@ -225,9 +225,8 @@ function faultOfAnswer({ raw, responseCode, text }: Clues): MailFault | undefine
   return isRefused ? 'refused' : undefined;
 }
 
-/** ALERT only asks that the words be shown: it says nothing of what is wrong. */
 function faultInWords(responseCode: string | undefined, text: string): MailFault | undefined {
-  if (responseCode !== undefined && responseCode !== 'ALERT') return undefined;
+  if (responseCode !== undefined) return undefined;
   if (BUSY_TEXT.test(text)) return 'busy';
   return FULL_TEXT.test(text) ? 'full' : undefined;
 }

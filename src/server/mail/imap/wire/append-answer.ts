@@ -48,9 +48,8 @@ function refusedBy(error: MailError): Appended {
   const text = wordsOf(error);
   if (error.responseCode === 'APPENDLIMIT' || error.responseCode === 'TOOBIG')
     return { kind: 'refused', reason: 'too large', text };
-  const words = error.responseCode === undefined ? text : '';
-  if (TOO_LARGE.test(words)) return { kind: 'refused', reason: 'too large', text };
-  if (/virus/i.test(words)) return { kind: 'refused', reason: 'virus', text };
+  if (TOO_LARGE.test(text)) return { kind: 'refused', reason: 'too large', text };
+  if (/virus/i.test(text)) return { kind: 'refused', reason: 'virus', text };
   return {
     kind: 'refused',
     reason: 'not accepted',

@@ -3,7 +3,10 @@ import { MailError, mailErrorOf } from '../mail-error.ts';
 /** How much of what a server says to people is kept, in characters. */
 const TEXT_LIMIT = 1000;
 
-/** `OK`, `NO` and so on with its response code (RFC 9051 §7.1), upper case; `args` is what follows within the brackets. */
+/**
+ * `OK`, `NO` and so on with its response code (RFC 9051 §7.1), upper case; `args` is what follows within the brackets. ALERT
+ * is none: it only asks that the words be shown, and says nothing of what is wrong (Gmail).
+ */
 export type StatusResponse = {
   readonly status: 'OK' | 'NO' | 'BAD' | 'BYE' | 'PREAUTH';
   readonly code: string | undefined;
@@ -31,9 +34,10 @@ export function readStatus(line: string, from: number): StatusResponse | undefin
   if (close < 0) return { status, code: undefined, args: '', text: readable(line.slice(at, at + TEXT_LIMIT)) };
   const inside = line.slice(at + 1, close).trim();
   const space = inside.indexOf(' ');
+  const code = (space < 0 ? inside : inside.slice(0, space)).toUpperCase();
   return {
     status,
-    code: (space < 0 ? inside : inside.slice(0, space)).toUpperCase(),
+    code: code === 'ALERT' ? undefined : code,
     args: space < 0 ? '' : inside.slice(space + 1).trim(),
     text: readable(line.slice(close + 1, close + 1 + TEXT_LIMIT).trim()),
   };
