@@ -45,22 +45,31 @@ type Destination = {
   readonly found?: () => Promise<void>;
   readonly append?: typeof storing;
   readonly appendLimit?: number;
+  /** Of both messages, which have a date that every server takes if they have flags. */
+  readonly flags?: readonly string[];
 };
 
 /** Sends two messages to a server that says no UIDs. @returns what was looked for, told the operator, and refused */
-async function sent({ mayWrite = true, found = async () => {}, append = storing, appendLimit }: Destination) {
+async function sent({
+  mayWrite = true,
+  found = async () => {},
+  append = storing,
+  appendLimit,
+  flags = [],
+}: Destination) {
   const rows: NewRow[] = [];
   const messages = [1, 2].map((uid) => ({
     uid,
     bytes: Buffer.from(`Subject: ${uid}\r\n`),
-    flags: [],
-    internalDate: new Date(0),
+    flags: [...flags],
+    internalDate: new Date(flags.length === 0 ? 0 : 1e12),
   }));
   const { source } = memoryAccount([{ path: 'INBOX', messages }]);
   const told: (number | null)[] = [];
   const looked: number[] = [];
   const copy = {
     sizes: SIZES,
+    clock: { now: () => 2e12 },
     ledger: {
       open: async (groups: readonly Omit<Group, 'id'>[]) => groups.map((group, id) => ({ ...group, id })),
       settle: async (settled: readonly NewRow[]) => (rows.push(...settled), []),
@@ -121,6 +130,29 @@ test('what can’t be looked for because another worker has taken over is report
 test('a message that is refused for its date before its octets are asked for is sent with another date', async () => {
   const append = refusing(({ internalDate }) => (internalDate.getTime() === 0 ? 'not accepted' : null));
   expect(await sent({ append })).toMatchObject({ looked: [1, 2], refused: [] });
+});
+
+test('messages with more keywords than a mailbox has room for are sent without them', async () => {
+  const stored: (readonly string[])[] = [];
+  const append: typeof storing = (path, given) => {
+    const outcomes: Appended[] = [];
+    async function* accepted() {
+      for await (const message of given) {
+        const isRefused = message.flags.some((flag) => flag.startsWith('$'));
+        outcomes.push(
+          isRefused
+            ? { kind: 'refused', reason: 'not accepted', text: 'Too many user flags in mailbox', isOfFlags: true }
+            : { kind: 'stored' },
+        );
+        if (!isRefused) stored.push(message.flags);
+        yield message;
+      }
+    }
+    const { sent } = storing(path, accepted());
+    return { sent, outcome: sent.then(() => outcomes) };
+  };
+  expect(await sent({ append, flags: ['\\Seen', '$Label1'] })).toMatchObject({ looked: [1, 2], refused: [] });
+  expect(stored).toEqual([['\\Seen'], ['\\Seen']]);
 });
 
 test.each<[string, Destination]>([

@@ -25,7 +25,7 @@ export type Planned = {
   readonly date: number | null;
   /** Whether it is sent with another date than it has at the source. */
   readonly isRedated?: boolean;
-  /** Whether it is sent without keywords that a server may take for no flags. */
+  /** Whether it is sent without keywords that a server may take for no flags, or has no room for. */
   readonly isUnlabelled?: boolean;
 };
 

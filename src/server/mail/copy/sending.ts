@@ -8,7 +8,7 @@ import { openFetches, type Fetches } from './fetches.ts';
 import { openIntents } from './intents.ts';
 import { Stopped } from './lanes.ts';
 import type { Group, Planned } from './ledger.ts';
-import { isOddKeyword } from '../imap/wire/flags.ts';
+import { unlabelled } from '../imap/wire/flags.ts';
 import { HEADERS_LOOKED_AT, sentDateOf } from './message-text.ts';
 import { EARLIEST_DATE } from './odd-dates.ts';
 import { type Refused, settleRefused } from './refused.ts';
@@ -329,7 +329,7 @@ async function* newMessages(
       const dated = await withDate(message, planned);
       const { octets, hasBegun, digest } = digesting(dated.octets, { withMac: message.size >= run.copy.sizes.mac });
       const kept = sending.selected.keeps(message.flags);
-      const flags = planned.isUnlabelled === true ? kept.filter((flag) => !isOddKeyword(flag)) : kept;
+      const flags = planned.isUnlabelled === true ? unlabelled(kept) : kept;
       sent.push({ message, flags, date: dated.date, digest });
       yield { size, flags, internalDate: dated.date, octets: ended ? withLineEnd(octets) : octets };
       // A server that refuses an append before its octets is answered as one that refuses it after them.

@@ -1,6 +1,6 @@
 import { isBreak, MailError } from '../imap/mail-error.ts';
 import type { Appended, Fetched, RefusalReason, Selected } from '../imap/streams.ts';
-import { isOddKeyword } from '../imap/wire/flags.ts';
+import { isOddKeyword, unlabelled } from '../imap/wire/flags.ts';
 import { reopen, unlessUnreadable } from './both-mailboxes.ts';
 import { commitOutcome } from './committing.ts';
 import { type Digest, secondsOf } from './digest.ts';
@@ -236,11 +236,14 @@ function gatherRefused(
   const isOpen = (outcome.reason === 'not accepted' || !isAlone) && isWhole;
   const isUnended = isOpen && outcome.isMisread === true && size > 0 && !isEnded && !ended;
   const mayBeRedated = isOpen && !ended && planned.isRedated !== true;
-  const mayBeOfFlags = outcome.isMisread === true || outcome.isOfFlags === true;
-  const mayBeUnlabelled = mayBeRedated && mayBeOfFlags && planned.isUnlabelled !== true;
-  const unlabelled =
-    mayBeUnlabelled && !isUnended && flags.some(isOddKeyword) ? { ...planned, isUnlabelled: true } : null;
-  const other = (mayBeRedated ? redated(planned, date, run.copy.clock) : null) ?? unlabelled;
+  const mayBeOfFlags =
+    outcome.isOfFlags === true
+      ? unlabelled(flags).length < flags.length
+      : outcome.isMisread === true && flags.some(isOddKeyword);
+  const mayBeUnlabelled = mayBeRedated && !isUnended && mayBeOfFlags && planned.isUnlabelled !== true;
+  const other =
+    (mayBeRedated ? redated(planned, date, run.copy.clock) : null) ??
+    (mayBeUnlabelled ? { ...planned, isUnlabelled: true } : null);
   const hasRow = isAlone && !isUnended && other === null;
   if (hasRow) gathered.rows.push(refusal(mailbox, { ...message, ...subjectIn(head) }, outcome.reason));
   else if (isAlone) gathered[isUnended ? 'unended' : 'redated'].push(other ?? planned);

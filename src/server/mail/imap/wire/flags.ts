@@ -22,6 +22,12 @@ export function isOddKeyword(flag: string): boolean {
   return flag.length > KEYWORD_LENGTH || !/^\$?[\w-]+$/.test(flag);
 }
 
+/** Without those flags that some server takes for none; where there are none such without keywords: there may be too many (Cyrus). */
+export function unlabelled(flags: readonly string[]): readonly string[] {
+  const plain = flags.filter((flag) => !isOddKeyword(flag));
+  return plain.length < flags.length ? plain : flags.filter((flag) => flag.startsWith('\\'));
+}
+
 /** A keyword or system flag of RFC 9051 §9; what else servers call a flag can't be sent in a command. */
 export function isFlag(flag: string): boolean {
   const from = flag.startsWith('\\') ? 1 : 0;
