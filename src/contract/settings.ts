@@ -321,6 +321,8 @@ export type PortalSettings = Pick<
   readonly sendsNoTexts?: true;
   /** Without an SMTP server, no letters are sent. */
   readonly sendsNoLetters?: true;
+  /** Without the legacy service's address book, contacts come from nowhere. */
+  readonly bringsNoContacts?: true;
 };
 
 export function portalSettings(settings: Settings): PortalSettings {
@@ -328,6 +330,7 @@ export function portalSettings(settings: Settings): PortalSettings {
   const { faqUrl, privacyUrl, termsUrl, destinationMailUrl, footerUrl, supportPhone } = settings;
   const sendsTexts = settings.sandbox || settings.sms !== undefined;
   const sendsLetters = settings.sandbox || settings.smtpUrl !== undefined;
+  const bringsContacts = settings.sandbox || settings.legacyCarddavUrl !== undefined;
   return {
     legacyName,
     legacyDomains,
@@ -341,5 +344,6 @@ export function portalSettings(settings: Settings): PortalSettings {
     ...optional('footerUrl', footerUrl),
     ...(sendsTexts ? {} : { sendsNoTexts: true }),
     ...(sendsLetters ? {} : { sendsNoLetters: true }),
+    ...(bringsContacts ? {} : { bringsNoContacts: true }),
   };
 }

@@ -1,4 +1,5 @@
 import type { TimeLeft } from '../../machines/countdown.ts';
+import type { PortalSettings } from '../contract/settings.ts';
 
 /**
  * What every page says, and Home. The other pages' words are in `wording/<page>.ts`, so that they come with their page.
@@ -16,6 +17,9 @@ export const titleWithError = (title: string) => `Error: ${title}`;
 
 /** A phone number or a size that stays on one line. */
 export const unbroken = (text: string) => text.replaceAll(' ', '\u00a0');
+
+/** Whether contacts come with the mail. */
+export type Brings = Pick<PortalSettings, 'bringsNoContacts'>;
 
 export const shared = {
   loading: 'Loading',
@@ -77,8 +81,8 @@ export function pacificDate(iso: string, style: Intl.DateTimeFormatOptions = {})
 }
 
 export const home = {
-  lead: (legacyName: string, isOver: boolean) =>
-    `${legacyName} email ${isOver ? 'was due to close' : 'is closing'}. Take your mail and contacts with you: to Yahoo Mail, to another provider, or as files on your computer.`,
+  lead: (legacyName: string, isOver: boolean, { bringsNoContacts }: Brings) =>
+    `${legacyName} email ${isOver ? 'was due to close' : 'is closing'}. Take your mail${bringsNoContacts ? '' : ' and contacts'} with you: to Yahoo Mail, to another provider, or as files on your computer.`,
   countdownTitle: (legacyName: string, isOver: boolean) =>
     isOver ? 'left: the closing date has passed' : `left until ${legacyName} email closes`,
   countdownDate: (iso: string) => `It closes on ${pacificDate(iso, { timeStyle: 'short' })} (Pacific time).`,
@@ -89,14 +93,16 @@ export const home = {
   // No full stop follows: a button's own lines would leave it on a line of its own.
   lookup: 'check your transfer status',
   before: 'Good to know before you start',
-  facts: (legacyName: string) =>
+  facts: (legacyName: string, { bringsNoContacts }: Brings) =>
     [
       { icon: 'shield', text: shared.nothingDeleted(legacyName) },
       { icon: 'key', text: `You need your ${legacyName} email address and its password.` },
       { icon: 'clock', text: 'It can take a few minutes or up to a day. You can close this page while it runs.' },
       {
         icon: 'info',
-        text: 'We copy messages, folders and contacts. Mail rules, signatures and auto replies do not move.',
+        text: bringsNoContacts
+          ? 'We copy messages and folders. Contacts, mail rules, signatures and auto replies do not move.'
+          : 'We copy messages, folders and contacts. Mail rules, signatures and auto replies do not move.',
       },
     ] as const,
 } as const;

@@ -163,6 +163,37 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     },
   );
 
+  test('where the old mailbox has no address book, no page promises contacts', { tags: 'proof' }, async () => {
+    await using bookless = await servePortalAlone({
+      SANDBOX: 'off',
+      LEGACY_IMAP_URL: 'imaps://imap.example.com:993',
+    });
+    const said = () => page.getByRole('main').innerText();
+    for (const [path, session] of [
+      ['/', 'nobody'],
+      ['/destination-account', 'signedIn'],
+      ['/destination-account?way=other', 'signedIn'],
+      ['/destination-account?way=download', 'signedIn'],
+      ['/start-migration', 'download'],
+    ] as const) {
+      await enter(page, bookless.url, path, session);
+      const options = button('Check other options to export your data');
+      if ((await options.count()) > 0) await options.click();
+      expect(await said()).not.toMatch(/(?:and|and your|copy your) contacts|contacts as|download them/i);
+    }
+    const done = { status: 'completed', done: 2, total: 2, finished: '2025-11-01T10:00:00.000Z' };
+    for (const status of [
+      { destination: 'google', emailmigration: done },
+      { destination: 'other', emailmigration: done },
+      { destination: 'file_export', files: 'deleted', emailmigration: done },
+    ]) {
+      bookless.wire.answer('/api/v2/status/', { json: status });
+      await enter(page, bookless.url, `/status?migration_id=${TRANSFER_ID}`);
+      await page.getByText('Your contacts.', { exact: true }).waitFor();
+      expect(await button('Start a new transfer').count()).toBe(0);
+    }
+  });
+
   test('a press during the fade reaches the new page', async () => {
     await page.addInitScript(() => {
       addEventListener('DOMContentLoaded', () => document.documentElement.style.setProperty('--time-fade', '20s'));

@@ -112,8 +112,8 @@ describe('the words of the fields', () => {
       expect(help(mode, NAME, { ...noTexts, ...noLetters })).not.toContain('let you know');
       expect(startMigration.lead({ ...noTexts, ...noLetters })).not.toContain('reach you');
     }
-    expect(destination.download.intro(true)).toContain("We'll make the files and tell you when they are ready.");
-    expect(destination.download.intro(false)).not.toContain('tell you');
+    expect(destination.download.intro(true, {})).toContain("We'll make the files and tell you when they are ready.");
+    expect(destination.download.intro(false, {})).not.toContain('tell you');
     const nothing = { ...noTexts, ...noLetters };
     for (const told of [lookUp.help, support.transferHelp, status.notFound.content, statusFromEmail.none.content]) {
       for (const ways of [{}, noTexts, noLetters]) expect(String(told(ways))).toMatch(/our messages? to you/);
@@ -126,6 +126,30 @@ describe('the words of the fields', () => {
     expect(sent({ ...real, SMS_URL: 'https://sms.example.com/send' })).toEqual({ texts: true, letters: false });
     expect(sent({ ...real, ...smtp })).toEqual({ texts: false, letters: true });
     expect(sent({})).toEqual({ texts: true, letters: true });
+  });
+
+  test('no contacts are promised where the old mailbox has no address book', () => {
+    const without = { bringsNoContacts: true } as const;
+    const textsWith = (ways: Partial<typeof without>) =>
+      [
+        home.lead(NAME, false, ways),
+        ...home.facts(NAME, ways).map(({ text }) => text),
+        ...destination.cards(NAME, ways).map(({ title, text }) => `${title}: ${text}`),
+        destination.options.intro(ways),
+        destination.other.intro(ways),
+        destination.download.intro(true, ways),
+        startMigration.formats('eml', 'csv', ways),
+      ].filter((text) => /contact/i.test(text));
+    expect(textsWith({})).toHaveLength(7);
+    expect(textsWith(without)).toEqual([
+      'We copy messages and folders. Contacts, mail rules, signatures and auto replies do not move.',
+      "Keep your mail on your own computer. Your contacts will not be in the files. We'll make the files and tell you when they are ready.",
+    ]);
+    expect(destination.cards(NAME, without)).toHaveLength(4);
+    const real = { LEGACY_IMAP_URL: 'imaps://imap.example.com:993' };
+    const book = { LEGACY_CARDDAV_URL: 'https://contacts.example.com/dav/{email}/' };
+    const brings = (environment: Environment) => portalSettings(readSettings(environment)).bringsNoContacts !== true;
+    expect([brings(real), brings({ ...real, ...book }), brings({})]).toEqual([false, true, true]);
   });
 
   test('the notification contact has its four errors, without "or phone number" off the primary move', () => {
@@ -177,7 +201,7 @@ describe('the names of the providers', () => {
 
 describe('the words of the pages', () => {
   test('the destination page has its four cards, with the time from the specification', () => {
-    const cards = destination.cards(NAME);
+    const cards = destination.cards(NAME, {});
     expect(cards).toHaveLength(4);
     expect(cards.map(({ text }) => text).join(' ')).toContain("90 days from first availability of Yahoo's terms");
     expect(cards.map(({ text }) => text).join(' ')).toContain('from minutes to a full day');

@@ -30,7 +30,7 @@ export function OtherPage() {
     snapshot.matches({ destination: { options: { other: { credentials: 'verifying' } } } });
   const byOauth = snapshot.matches({ destination: { options: { other: { password: 'notAsked' } } } });
   return (
-    <WizardPage heading={words.heading} lead={words.intro} view="other" elsewhere>
+    <WizardPage heading={words.heading} lead={words.intro(settings)} view="other" elsewhere>
       <Form label={words.heading} onSubmit={() => send({ type: 'credentials.submit' })}>
         <div>
           <Field

@@ -55,7 +55,7 @@ function Ways({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       }
     >
       <div className="columns">
-        {words.cards(legacyName).map((card) => (
+        {words.cards(legacyName, settings).map((card) => (
           <Card key={card.title} icon={card.icon} title={card.title}>
             <p>{card.text}</p>
           </Card>
@@ -81,7 +81,7 @@ function Ways({ snapshot }: { readonly snapshot: WizardSnapshot }) {
         open={useOpen(snapshot)}
         onToggle={() => send({ type: 'options.toggle' })}
       >
-        <Options />
+        <Options snapshot={snapshot} />
       </Disclosure>
       {isNoticed(snapshot) && <Notice snapshot={snapshot} />}
     </WizardPage>
@@ -97,11 +97,11 @@ function useOpen(snapshot: WizardSnapshot): boolean {
 }
 
 /** The ways besides Yahoo. */
-function Options() {
+function Options({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const send = useSend();
   return (
     <div className="stack">
-      <p>{words.options.intro}</p>
+      <p>{words.options.intro(snapshot.context.settings)}</p>
       <Providers>
         {CHOICES.map(({ provider, name }) => (
           <ProviderButton

@@ -20,7 +20,7 @@ export function HomePage() {
   const send = useSend();
   const { settings, message, now } = snapshot.context;
   const { legacyName, accessEnd } = settings;
-  const lead = <p className="lead">{home.lead(legacyName, isOver(timeLeft(accessEnd, now)))}</p>;
+  const lead = <p className="lead">{home.lead(legacyName, isOver(timeLeft(accessEnd, now)), settings)}</p>;
   return (
     <WizardPage
       heading={toolName(legacyName)}
@@ -48,7 +48,7 @@ export function HomePage() {
       </div>
       <section className="stack" aria-labelledby="before">
         <h2 id="before">{home.before}</h2>
-        <Facts facts={home.facts(legacyName)} />
+        <Facts facts={home.facts(legacyName, settings)} />
       </section>
       <Suspense fallback={<LateLoader />}>
         {snapshot.matches({ home: { page: 'signingIn' } }) && <SignIn />}

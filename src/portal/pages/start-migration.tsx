@@ -93,7 +93,7 @@ function Route({ context }: { readonly context: Context }) {
         <dt>{words.what}</dt>
         <dd>
           {mode === 'download'
-            ? words.formats(emailExportType ?? '', contactsExportType ?? '')
+            ? words.formats(emailExportType ?? '', contactsExportType ?? '', settings)
             : words.content(contacts)}
         </dd>
       </div>

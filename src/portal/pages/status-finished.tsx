@@ -42,7 +42,8 @@ export function isDone({ context: { status } }: WizardSnapshot): boolean {
 export function lacksContacts(snapshot: WizardSnapshot): boolean {
   const status = snapshot.context.status ?? {};
   const isMissing = status.contactsmigration === undefined && !isExport(status);
-  return isDone(snapshot) && isMissing && isOauthProvider(destinationOf(snapshot.context));
+  const { bringsNoContacts } = snapshot.context.settings;
+  return isDone(snapshot) && isMissing && bringsNoContacts !== true && isOauthProvider(destinationOf(snapshot.context));
 }
 
 /** What came of it, and what comes next. */
@@ -70,9 +71,7 @@ export function Finished({ snapshot }: Props) {
             ...refused('email', emailmigration, ofExport),
             ...refused('contacts', contactsmigration, ofExport),
             ...foldersLeft(emailmigration),
-            ...(contactsmigration === undefined && !ofExport
-              ? [{ icon: 'info', text: noContacts(snapshot) } as const]
-              : []),
+            ...(contactsmigration === undefined ? [{ icon: 'info', text: noContacts(snapshot) } as const] : []),
             { icon: 'info', text: words.left },
             { icon: 'shield', text: words.nothingDeleted(settings.legacyName) },
           ]}
@@ -194,9 +193,10 @@ function foldersLeft(progress: Progress = { status: '' }): Fact[] {
   return count === 0 ? [] : [{ icon: 'warning', text: words.foldersLeft(count, leavesMoreFolders(progress)) }];
 }
 
-/** How the contacts could come too. */
+/** How the contacts could come too; not where the old mailbox has no address book, and only then an export lacks them. */
 function noContacts({ context }: WizardSnapshot): string {
-  const { permitted, typed } = words.noContacts;
+  const { permitted, typed, unread } = words.noContacts;
+  if (context.settings.bringsNoContacts === true || isExport(context.status ?? {})) return unread;
   return isOauthProvider(destinationOf(context)) ? permitted : typed;
 }
 

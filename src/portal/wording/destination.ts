@@ -1,12 +1,12 @@
 import { DRAWINGS } from '../parts/drawings.ts';
-import { shared } from '../wording.ts';
+import { type Brings, shared } from '../wording.ts';
 
 export const destination = {
   heading: 'Move your mailbox to Yahoo Mail',
   signedIn: 'You are signed in as',
   intro: (legacyName: string) =>
     `Yahoo Mail is the new home of ${legacyName} email. Here is what happens when you move there.`,
-  cards: (legacyName: string) =>
+  cards: (legacyName: string, { bringsNoContacts }: Brings) =>
     [
       {
         icon: DRAWINGS.at,
@@ -15,8 +15,8 @@ export const destination = {
       },
       {
         icon: DRAWINGS.move,
-        title: 'Your mail and contacts come with you',
-        text: 'We copy your messages, folders and contacts to Yahoo. It can take anywhere from minutes to a full day.',
+        title: bringsNoContacts ? 'Your mail comes with you' : 'Your mail and contacts come with you',
+        text: `We copy your messages${bringsNoContacts ? ' and folders' : ', folders and contacts'} to Yahoo. It can take anywhere from minutes to a full day.`,
       },
       {
         icon: DRAWINGS.calendar,
@@ -49,7 +49,10 @@ export const destination = {
   },
   options: {
     label: 'Check other options to export your data',
-    intro: 'Take your mail and contacts to another provider, or download them as files.',
+    intro: ({ bringsNoContacts }: Brings) =>
+      bringsNoContacts
+        ? 'Take your mail to another provider, or download it as files.'
+        : 'Take your mail and contacts to another provider, or download them as files.',
     gmail: 'Gmail',
     outlook: 'Outlook',
     aol: 'AOL',
@@ -58,8 +61,8 @@ export const destination = {
   },
   other: {
     heading: 'Another provider',
-    intro:
-      "Sign in to the mailbox you want to move your mail to. If you use a password here, we can't copy your contacts. You can download them as files instead.",
+    intro: ({ bringsNoContacts }: Brings) =>
+      `Sign in to the mailbox you want to move your mail to.${bringsNoContacts ? '' : " If you use a password here, we can't copy your contacts. You can download them as files instead."}`,
     email: 'Email',
     password: 'Password',
     refused: 'Incorrect email or password.',
@@ -84,8 +87,8 @@ export const destination = {
   download: {
     heading: 'Download as files',
     /** @param isTold whether there is a way to tell its owner of the end */
-    intro: (isTold: boolean) =>
-      `Keep your mail and contacts on your own computer. We'll make the files${isTold ? ' and tell you when they are ready' : ''}.`,
+    intro: (isTold: boolean, { bringsNoContacts }: Brings) =>
+      `Keep your mail${bringsNoContacts ? ' on your own computer. Your contacts will not be in the files.' : ' and contacts on your own computer.'} We'll make the files${isTold ? ' and tell you when they are ready' : ''}.`,
     recommended: (isChosen: boolean) =>
       `Not sure? ${isChosen ? 'Keep what is chosen here.' : 'Choose EML and CSV.'} Most mail programs and spreadsheets can open these files.`,
     emailFormat: 'Email format',

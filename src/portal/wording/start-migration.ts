@@ -1,6 +1,6 @@
 import type { Mode } from '../../../machines/mode.ts';
 import { DRAWINGS } from '../parts/drawings.ts';
-import { shared, unbroken } from '../wording.ts';
+import { type Brings, shared, unbroken } from '../wording.ts';
 import type { Ways } from './where-the-id-is.ts';
 
 const shownContact = (contact: string) => contact.replace(/^\+1(\d{3})(\d{3})(\d{4})$/, '$1 $2 $3');
@@ -36,8 +36,8 @@ export const startMigration = {
   },
   files: 'Files for download',
   content: (contacts: boolean) => (contacts ? 'Messages, folders and contacts' : 'Messages and folders'),
-  formats: (email: string, contacts: string) =>
-    `Messages and folders as ${email.toUpperCase()}, contacts as ${contacts.toUpperCase()}`,
+  formats: (email: string, contacts: string, { bringsNoContacts }: Brings) =>
+    `Messages and folders as ${email.toUpperCase()}${bringsNoContacts ? '' : `, contacts as ${contacts.toUpperCase()}`}`,
   field: (mode: Mode) => (mode === 'move' ? 'Notification email or phone number' : 'Notification email'),
   help: (mode: Mode, legacyName: string, { sendsNoTexts, sendsNoLetters }: Ways) => {
     const sendsTexts = mode === 'move' && sendsNoTexts !== true;

@@ -36,6 +36,7 @@ export const finished = {
   foldersLeft: (count: number, isLeast: boolean) => `${status.foldersLeft(count, isLeast)}. See the list below.`,
   noContacts: {
     permitted: 'Your contacts. To bring them too, start a new transfer and allow contacts. No message is copied twice.',
+    unread: 'Your contacts.',
     typed: 'Your contacts. You can download them as files, and add them to your new mailbox yourself.',
   },
   left: 'Mail rules, signatures and auto replies.',
