@@ -26,6 +26,7 @@ const moved: Notification = {
   legacyName: 'San Bruno',
   supportPhone: '650 555 0100',
 };
+const elsewhere: Notification = { ...moved, destination: { provider: 'google', email: 'maria@gmail.com' } };
 const exported: Notification = {
   ...moved,
   isExport: true,
@@ -159,6 +160,24 @@ describe('a letter', () => {
     expect(text).not.toContain('copied.');
   });
 
+  test.each([
+    ['stopped', {}],
+    ['stopped', { messages: 0, contacts: 0 }],
+    ['taken back', { takenBack: { removed: 2, remark: null } }],
+    ['taken back', { takenBack: { removed: 2, remark: '2 messages stay in your new mailbox.' } }],
+  ] as const)(
+    'about what was %s does not say that nothing is to do while new mail goes elsewhere (%j)',
+    (kind, told) => {
+      const forwarding = { to: 'maria@gmail.com', since: new Date('2025-11-02T20:00:00Z') };
+      const { text } = letterOf({ ...elsewhere, ...told, kind, forwarding });
+      expect(text).toContain('Since November 2, 2025, new mail to your San Bruno address goes to maria@gmail.com.');
+      expect(text).toContain('press “Stop forwarding”');
+      expect(text).not.toContain('San Bruno mailbox is as it was');
+      expect(text).not.toContain('What to do next: Nothing');
+      expect(letterOf({ ...elsewhere, ...told, kind }).text).toContain('our San Bruno mailbox is as it was.');
+    },
+  );
+
   test('about what was taken back in part does not say that it could not be, whatever was in the way of the rest', () => {
     const { takenBackNoSignIn, takenBackFailed, takenBackNoMore } = SENTENCES;
     for (const remark of [takenBackNoSignIn, takenBackFailed, takenBackNoMore]) {
@@ -202,7 +221,6 @@ describe('a letter', () => {
   });
 
   test('about a finished transfer to another address says that new mail does not follow, unless it is forwarded', () => {
-    const elsewhere = { ...moved, destination: { provider: 'google', email: 'maria@gmail.com' } } as const;
     const follows = 'does not follow you. Please tell people your new address.';
     expect(letterOf(elsewhere).text).toContain(follows);
     expect(letterOf(moved).text).not.toContain(follows);
@@ -237,7 +255,6 @@ describe('a letter', () => {
   });
 
   test('about new mail that is brought once a day says until when, and not that it does not follow', () => {
-    const elsewhere = { ...moved, destination: { provider: 'google', email: 'maria@gmail.com' } } as const;
     const { text } = letterOf({ ...elsewhere, dailyUntil: new Date('2025-12-01T07:59:59Z') });
     expect(text).toContain('We bring new mail from your San Bruno mailbox once a day, until November 30, 2025.');
     expect(text).not.toContain('does not follow');

@@ -128,7 +128,8 @@ function detailsOf(news: Notification): string[] {
   if (!news.isConfirmed) return [];
   if (news.kind === 'started')
     return ["It can take a few minutes or up to a day. We'll let you know when it is done. Nothing is deleted."];
-  if (news.kind === 'taken back') return news.takenBack === undefined ? [] : takenBackLines(news.takenBack);
+  if (news.kind === 'taken back')
+    return [...(news.takenBack === undefined ? [] : takenBackLines(news.takenBack)), ...newMailLines(news)];
   return [
     ...(news.kind === 'waiting' ? waitLines(news) : []),
     ...doneLines(news),
@@ -174,9 +175,12 @@ function isEmpty({ messages, messagesPresent, messagesMoved, ...news }: News): b
 
 /** One thing to do, or that there is none. */
 function nextStepOf(news: Notification): string {
-  const { kind, isExport, isConfirmed, files, legacyName, destination, takenBack } = news;
+  const { kind, isExport, isConfirmed, files, legacyName, destination, takenBack, forwarding } = news;
   const [first] = files;
   if (!isConfirmed) return strangersNextStep(kind);
+  // The old mailbox is not as it was: that outlives what was stopped or taken back.
+  if (forwarding !== undefined && (kind === 'stopped' || kind === 'taken back'))
+    return `If you want new mail to stay in your ${legacyName} mailbox, open the status page and press “Stop forwarding”. You can start again as long as your ${legacyName} mailbox is open.`;
   switch (kind) {
     case 'started':
       return 'Nothing for now. You can close the page and turn off your computer.';
