@@ -525,7 +525,8 @@ test('the security log has what was handed out and deleted, and nothing that was
 });
 
 test('exports whose days are over, and what ended without one, are deleted by themselves', async () => {
-  await using apart = await openExportWorld({ now: () => Date.now() });
+  const exportDays = 3;
+  await using apart = await openExportWorld({ now: () => Date.now(), exportDays });
   const vault = openVault(randomBytes(32));
   const verifiersAt = (now: () => number) => openVerifiers({ database: apart.database, vault, now });
   const sweep = (ahead = 0) => {
@@ -554,10 +555,10 @@ test('exports whose days are over, and what ended without one, are deleted by th
   expect(await readdir(join(apart.root, '.staging'))).toHaveLength(1);
   await apart.database.query('update transfers set finished = now() where id = $1', [broken]);
 
-  await sweep(7 * DAY_MS - 60_000);
+  await sweep(exportDays * DAY_MS - 60_000);
   expect(await apart.files(old)).toHaveLength(1);
   expect(await verifiers()).toHaveLength(1);
-  await sweep(7 * DAY_MS + 1000);
+  await sweep(exportDays * DAY_MS + 1000);
   expect(await apart.files(old)).toEqual([]);
   expect(await verifiers(), 'what opens it goes at once').toEqual([]);
   expect(await readdir(apart.root)).toEqual(['.staging']);

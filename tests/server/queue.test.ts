@@ -13,6 +13,7 @@ import {
 } from '../../src/server/worker/turns.ts';
 import { sampleOf } from '../folders.ts';
 import { EMBEDDED, FRESH, openTestDatabase, type TestAddress } from '../support/fresh-database.ts';
+import { openWorld } from '../support/transfer-world.ts';
 
 const LOOK = 'select 1 from pgboss.job';
 
@@ -287,6 +288,23 @@ test.each(sampleOf([FRESH, EMBEDDED], 2))(
     expect(taken.at(2)).toBe('third');
   },
 );
+
+test('a worker takes as many transfers at a time as its setting says', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await using queue = await openJobQueue({ database, log: openLog('silent') });
+  const atOnce: number[] = [];
+  const recording: typeof queue = {
+    ...queue,
+    workOnTransfers: (number, work) => {
+      atOnce.push(number);
+      return queue.workOnTransfers(number, work);
+    },
+  };
+  for (const environment of [{}, { TRANSFERS_AT_ONCE: '7' }]) {
+    await using _world = await openWorld(FRESH, environment, { queue: recording });
+  }
+  expect(atOnce).toEqual([4, 7]);
+});
 
 test('what is to go on in a moment is brought forward by a machine whose clock is far ahead, too', async () => {
   await using database = await openTestDatabase(FRESH);

@@ -3,9 +3,11 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { portalSettings, readSettings } from '../../src/contract/settings.ts';
+import { portalSettings, readSettings, type Environment } from '../../src/contract/settings.ts';
 import { shortcomings } from '../../src/server/main.ts';
 import { limitsOf } from '../../src/server/mail/copy/provider-limits.ts';
+import { openMailSide } from '../../src/server/worker/mail.runner.ts';
+import type { RunnerServices } from '../../src/server/worker/runner.ts';
 import { needs } from '../support/needs.ts';
 import { PAGES, runProduct } from '../support/product.ts';
 import { builtPortal } from '../support/portal-alone.ts';
@@ -189,13 +191,30 @@ test.each(['web', 'worker'])('ROLE=%s is warned when no other process can reach 
   expect(of({ ROLE: 'all' })).toEqual([]);
 });
 
-test('a mailbox has as many connections as its provider or the operator allows', () => {
+/** How many connections a worker with these settings may have to the mailbox that a transfer reads. */
+async function connectionsTo(environment: Environment): Promise<number> {
+  const settings = readSettings({ ...LEGACY, ...environment });
+  const run = {
+    transfer: { sourceEmail: 'ann@sanbruno.example', sourceProvider: 'sanbruno' },
+    source: { kind: 'password', password: 'secret' },
+    destination: null,
+    signal: new AbortController().signal,
+    lease: { mayWrite: () => true },
+  };
+  const services = { settings, holds: () => ({}) } as unknown as RunnerServices;
+  const side = await openMailSide('source', run as unknown as Parameters<typeof openMailSide>[1], services);
+  return side.limits.connections;
+}
+
+test('a mailbox has as many connections as its provider or the operator allows', async () => {
   const providers = ['sanbruno', 'google', 'yahoo', 'office365', 'aol', 'other', 'file_export'] as const;
   expect(providers.map((provider) => limitsOf(provider, undefined).connections)).toEqual([4, 4, 4, 4, 4, 4, 4]);
   const { connectionsPerAccount } = readSettings({ CONNECTIONS_PER_ACCOUNT: '2' });
   expect(providers.map((provider) => limitsOf(provider, connectionsPerAccount).connections)).toEqual([
     2, 2, 2, 2, 2, 2, 2,
   ]);
+  expect(await connectionsTo({})).toBe(4);
+  expect(await connectionsTo({ CONNECTIONS_PER_ACCOUNT: '2' })).toBe(2);
 });
 
 test('the portal is built again for other settings, and for the same ones not', async () => {

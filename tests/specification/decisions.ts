@@ -309,6 +309,7 @@ const SETTINGS: readonly Rule[] = [
     '`TRANSFERS_AT_ONCE` | 4 | jobs that one worker runs at a time',
     'without any settings, each has the default that was decided',
     'a worker has a limited number of transfers at a time, and then takes the next one (%s)',
+    'a worker takes as many transfers at a time as its setting says',
   ),
   rule(
     '`CONNECTIONS_PER_ACCOUNT` | per provider, else 4 | upper bound towards one mailbox',

@@ -57,6 +57,7 @@ export async function openExportWorld(
     root?: string;
     store?: ExportStore;
     now?: () => number;
+    exportDays?: number;
   } = {},
 ): Promise<ExportWorld> {
   await using opening = new AsyncDisposableStack();
@@ -66,7 +67,7 @@ export async function openExportWorld(
   const root = options.root ?? join(scratch, 'exports');
   const services: ExportServices = {
     database,
-    settings: { exportDays: 7, legacyName: 'San Bruno' },
+    settings: { exportDays: options.exportDays ?? 7, legacyName: 'San Bruno' },
     log: openLog('silent'),
     exports: options.store ?? openFolderStore(root),
     now: options.now ?? (() => Date.now()),
