@@ -359,7 +359,11 @@ describe('the contacts of an export', { timeout: 60_000 }, () => {
       await queue.send(ordered.id);
       return (await contacts())?.failure;
     };
-    await expect.poll(failure, { timeout: 20_000 }).toBe(SENTENCES.contactsUnreachable);
+    await expect
+      .poll(failure, { timeout: 20_000 })
+      .toBe(
+        'We could not reach your address book for a long time, so your files have no contacts. Nothing was deleted there. You can start a new download later.',
+      );
   });
 
   test(
@@ -387,8 +391,8 @@ describe('the contacts of an export', { timeout: 60_000 }, () => {
       await queue.send(ordered.id);
       await expect
         .poll(async () => (await statusOf(world, ordered)).contactsmigration?.failure)
-        .toBe(SENTENCES.contactsUnreachable);
-      expect(SENTENCES.contactsUnreachable).not.toContain('new mailbox');
+        .toBe(SENTENCES.contactsUnreachableForFiles);
+      expect(SENTENCES.contactsUnreachableForFiles).not.toContain('new mailbox');
     },
   );
 });

@@ -395,6 +395,12 @@ describe('a receipt says', () => {
     ]);
   });
 
+  test('of an export where its lists are, and no digest of contacts, which have none there', () => {
+    expect(comparisonOf({ ...facts, to: 'Files for download' })).toBe(
+      'Your files have the list of every message, with its SHA-256, and of every contact: see manifest.csv in each of them.',
+    );
+  });
+
   test('how many messages may be there besides those that it lists', () => {
     expect(comparisonOf(facts)).not.toContain('on their way');
     expect(comparisonOf({ ...facts, unsure: 2 })).toContain('Up to 2 more messages were on their way');

@@ -123,7 +123,7 @@ export function comparisonOf({ compared, copied, to, operations, unsure = 0, tak
   if (to === TO_FILES && operations.every(({ status }) => status !== 'completed'))
     return 'There are no files, so there was nothing to compare.';
   if (to === TO_FILES)
-    return 'Your files have the list of every message and contact, with its SHA-256: see manifest.csv in each of them.';
+    return 'Your files have the list of every message, with its SHA-256, and of every contact: see manifest.csv in each of them.';
   const besides =
     unsure === 0
       ? ''

@@ -50,7 +50,7 @@ export const runContactsStaging: Runner = async (run, services) => {
       case 'full':
         return interrupted(SENTENCES.contactsUnreadable);
       case 'unavailable':
-        if (!delaysExport(error, run.idleRuns())) return interrupted(SENTENCES.contactsUnreachable);
+        if (!delaysExport(error, run.idleRuns())) return interrupted(SENTENCES.contactsUnreachableForFiles);
         throw error;
     }
   }

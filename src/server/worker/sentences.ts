@@ -34,6 +34,8 @@ export const SENTENCES = {
     'We stopped your transfer because it was too big a load for our computers. Nothing was deleted from the mailbox that your mail comes from. Please contact support with your transfer ID.',
   contactsUnreachable:
     'We could not reach the address book you are moving for a long time. Nothing was deleted there. Please start the transfer again later. Nothing is copied twice.',
+  contactsUnreachableForFiles:
+    'We could not reach your address book for a long time, so your files have no contacts. Nothing was deleted there. You can start a new download later.',
   newContactsUnreachable:
     'We could not reach your new address book for a long time. Nothing was deleted from the address book you are moving. Please start the transfer again later. Nothing is copied twice.',
   contactsNotRead:
