@@ -84,8 +84,8 @@ describe('a status page that changes under its visitor, in Chromium (needs chrom
     expect(await came).toMatch(/^Your new mailbox is full.*Your mail is safe\..*Make room there\./);
   });
 
-  test('who looks at old numbers is told so in one line, until there are new ones', async () => {
-    await owner.show(RUNNING);
+  /** The page has asked twice how the transfer stands, and was not told. */
+  const becomesStale = async () => {
     owner.wire.answer('/api/v2/status/', { status: 502, json: { error: 'GENERAL_ERROR', message: '' } });
     const asked = () => owner.wire.askedFor('/api/v2/status/').length;
     const before = asked();
@@ -93,12 +93,25 @@ describe('a status page that changes under its visitor, in Chromium (needs chrom
       await owner.page.evaluate(() => dispatchEvent(new Event('online')));
       await expect.poll(asked).toBe(before + time);
     }
+  };
+
+  test('who looks at old numbers is told so in one line, until there are new ones', async () => {
+    await owner.show(RUNNING);
+    await becomesStale();
     const told = owner.page.getByRole('status').getByText(/^We can't update this page right now\. .* Last update: /);
     await told.waitFor();
     expect(await owner.page.getByText('This page updates by itself.').count()).toBe(0);
     await becomes({ ...RUNNING, emailmigration: { ...RUNNING.emailmigration, status: 'inprogress', done: 400 } });
     await owner.page.getByText('400 of 1,000 messages').waitFor();
     expect(await told.count()).toBe(0);
+  });
+
+  test('who looks at old news of what there is to do is not told that there is nothing to do', async () => {
+    await owner.show(FULL);
+    await becomesStale();
+    await owner.page.getByText("We can't update this page right now.").waitFor();
+    await owner.page.getByText('Make room there.').waitFor();
+    expect(await owner.page.getByText("you don't have to do anything").count()).toBe(0);
   });
 
   test('a transfer that has ended meanwhile is not asked about any more whether to stop it', async () => {

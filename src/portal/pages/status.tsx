@@ -65,7 +65,7 @@ export function StatusPage() {
 
 /** What an act has brought about takes the place of the introduction for a while. */
 function Lead({ snapshot }: { readonly snapshot: WizardSnapshot }) {
-  const { message, now } = snapshot.context;
+  const { message, now, status } = snapshot.context;
   // Without a line, that is said on top of the page.
   const isStale = useOnline() && snapshot.hasTag('stale');
   const isShown = message !== null && message.about !== 'export deletion failed';
@@ -74,7 +74,10 @@ function Lead({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       {isShown && !snapshot.matches({ status: { banner: 'hidden' } }) ? (
         <Banner message={message} />
       ) : isStale ? (
-        <Message kind="warning" content={[words.stale(new Date(now).toISOString())]} />
+        <Message
+          kind="warning"
+          content={[words.stale(new Date(now).toISOString(), attentionOf(status) !== undefined)]}
+        />
       ) : (
         <p className="lead on-screen">{leadOf(snapshot)}</p>
       )}

@@ -112,8 +112,8 @@ export const status = {
   settled: 'Here is the status of your transfer.',
   lead: 'This page updates by itself. You can close it, and your transfer will keep running.',
   follows: 'This page updates by itself.',
-  stale: (lastHeard: string) =>
-    `We can't update this page right now. Your mail is safe, and you don't have to do anything. Last update: ${formatMoment(lastHeard)}.`,
+  stale: (lastHeard: string, isOwners: boolean) =>
+    `We can't update this page right now. Your mail is safe${isOwners ? '' : ", and you don't have to do anything"}. Last update: ${formatMoment(lastHeard)}.`,
   id: 'Transfer ID',
   asking: 'Looking up your transfer…',
   email: 'Email transfer',
