@@ -282,12 +282,14 @@ describe('how an operation stands', () => {
 
   test('until when its owner has time is said by the minute, as the day would promise all of it', () => {
     const attention = { side: 'destination', reason: 'full' } as const;
-    const when = (until?: string) =>
-      standingWords({ status: 'review', attention: { ...attention, ...(until && { until }) } }, false, 'email').when;
+    const when = (until?: string, kind: 'email' | 'contacts' = 'email') =>
+      standingWords({ status: 'review', attention: { ...attention, ...(until && { until }) } }, false, kind).when;
     expect(when()).toBe("We'll carry on as soon as you have done this.");
     expect(when('2025-11-15T12:00:00Z')).toBe(
       `We'll carry on as soon as you have done this. If it is not done by ${formatMoment('2025-11-15T12:00:00Z')}, your transfer ends.`,
     );
+    // The mail goes on, for weeks if its provider takes only so much a day.
+    expect(when('2025-11-15T12:00:00Z', 'contacts')).toContain(', we stop bringing your contacts.');
   });
 
   test('of a transfer that has run for more than a day nobody says that it may take up to one', () => {

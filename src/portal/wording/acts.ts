@@ -164,7 +164,9 @@ export const attention = {
   safeContacts: 'Nothing was deleted, and nothing is copied twice.',
   newMailbox: 'your new mailbox',
   now: 'Nothing at the moment. We are waiting for you.',
-  when: (until: string | undefined) =>
-    `We'll carry on as soon as you have done this.${until === undefined ? '' : ` If it is not done by ${formatMoment(until)}, your transfer ends.`}`,
+  when: (until: string | undefined, kind: 'email' | 'contacts') => {
+    const ends = kind === 'contacts' ? 'we stop bringing your contacts' : 'your transfer ends';
+    return `We'll carry on as soon as you have done this.${until === undefined ? '' : ` If it is not done by ${formatMoment(until)}, ${ends}.`}`;
+  },
   signInFirst: 'To do this, press “Show more” below and sign in.',
 } as const;

@@ -65,7 +65,7 @@ function wordsOf(
       label: attentionWords.label,
       texts: [],
       now: attentionWords.now,
-      when: attentionWords.when(attention.until),
+      when: attentionWords.when(attention.until, kind),
     };
   if (progress.ended === 'cancelled')
     return {
