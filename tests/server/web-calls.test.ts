@@ -533,6 +533,8 @@ describe('support form', () => {
   test.each([
     [{ ...message, email_address: 'x' }, 'INVALID_EMAIL'],
     [{ ...message, email_address: 'ann@mail.example' }, 'INVALID_EMAIL'],
+    // Of the provider's, but not the cable domain.
+    [{ ...message, email_address: 'ann@sbcable.example' }, 'INVALID_EMAIL'],
     [{ ...message, destination_email: 'a@b.example\r\nBcc: c@d.example' }, 'INVALID_EMAIL'],
     [{ ...message, migration_id: 'x' }, 'GENERAL_ERROR'],
     [{ ...message, issue: '12345' }, 'GENERAL_ERROR'],

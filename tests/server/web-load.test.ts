@@ -358,6 +358,7 @@ describe('a transfer that is not allowed', () => {
       { parameters: { notification_email: ANN.replace('@s', '@ｓ') } },
       'INVALID_EMAIL',
     ],
+    ['a text message to no number in use', { parameters: { notification_email: '+11234567890' } }, 'INVALID_EMAIL'],
     ['a notification to nothing', { parameters: { notification_email: 'x' } }, 'INVALID_EMAIL'],
     [
       'an export to the legacy address',

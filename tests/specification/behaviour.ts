@@ -241,6 +241,7 @@ export const SECTION_5: readonly Rule[] = [
     '"%s" is a wrong phone number on the primary move, without a call',
     'a phone number that is not in use is wrong',
     '%s as a US phone number: %s',
+    '%s is refused without a sign-in',
   ),
   pageRule(
     'The format shown to the user is XXX XXX XXXX.',
@@ -291,6 +292,7 @@ export const SECTION_5: readonly Rule[] = [
   frame('**Support form**:'),
   rule(
     "The legacy email must be valid and on the cable domain ('Please, enter a valid {host} email address.').",
+    '%j is refused',
     'on the support form a field that is wrong is said, and nothing is sent',
     'the %s of %o is %s, 1 s after the typing stops and not before',
     'the support form has its three errors, and names the legacy domains',
