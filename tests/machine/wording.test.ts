@@ -26,6 +26,7 @@ const sent = (environment: Environment) => {
   const { sendsNoTexts, sendsNoLetters } = portalSettings(readSettings(environment));
   return { texts: sendsNoTexts !== true, letters: sendsNoLetters !== true };
 };
+const brings = (environment: Environment) => portalSettings(readSettings(environment)).bringsNoContacts !== true;
 const exportTextOf = (status: string) => exportText(standingOf({ status }), false);
 const said = (message: Message) => {
   const { kind, title, content } = messageWords(message, NAME);
@@ -148,7 +149,6 @@ describe('the words of the fields', () => {
     expect(destination.cards(NAME, without)).toHaveLength(4);
     const real = { LEGACY_IMAP_URL: 'imaps://imap.example.com:993' };
     const book = { LEGACY_CARDDAV_URL: 'https://contacts.example.com/dav/{email}/' };
-    const brings = (environment: Environment) => portalSettings(readSettings(environment)).bringsNoContacts !== true;
     expect([brings(real), brings({ ...real, ...book }), brings({})]).toEqual([false, true, true]);
   });
 
