@@ -69,6 +69,9 @@ test.each([
   [3_300, 'About 55 minutes left.'],
   [3_301, 'About 1 hour left.'],
   [3_601, 'About 2 hours left.'],
+  [48 * 3_600, 'About 48 hours left.'],
+  [48 * 3_600 + 1, 'About 3 days left.'],
+  [1_000_000, 'About 12 days left.'],
 ])('%i s left read "%s"', (left, words) => {
   expect(timeLeftWords(left)).toBe(words);
 });
@@ -206,6 +209,12 @@ describe('what a transfer needs', () => {
       'email',
     );
     expect({ looks, label, texts }).toEqual({ looks: 'waiting', label: 'Waiting for you', texts: [] });
+  });
+
+  test('that a mailbox takes a password no longer is not said to be a new one: it may be closed, or locked', () => {
+    const { title, todo } = needOf({ side: 'source', reason: 'password' }, NAME);
+    expect(title).toBe("We can't sign in to your San Bruno mailbox");
+    expect(todo).toContain('If you changed it, type the new one.');
   });
 });
 

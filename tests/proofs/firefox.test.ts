@@ -186,7 +186,7 @@ describe('the product in Firefox (needs firefox and pdftotext)', needs('firefox'
 
     await expect.poll(walters.isHeld, WITHIN).toBe(true);
     walters.changePassword();
-    await page.says('Your new mailbox has a new password');
+    await page.says("We can't sign in to your new mailbox");
     expect(await walters.held()).toBeLessThanOrEqual(SOME_MESSAGES);
     await page.press('Put it right');
     await page.fill('New mailbox password', NEW_PASSWORD);

@@ -93,8 +93,8 @@ describe('a letter', () => {
   });
 
   test.each([
-    ['source', 'password', 'type the new password of your San Bruno mailbox'],
-    ['destination', 'password', 'type the new password of your new mailbox'],
+    ['source', 'password', 'type the password of your San Bruno mailbox. If you changed it, type the new one.'],
+    ['destination', 'password', 'type the password of your new mailbox. If you changed it, type the new one.'],
     ['destination', 'consent', 'sign in to your new mailbox again'],
     ['destination', 'full', 'Make room in your new mailbox'],
     ['destination', 'refused', 'so that we try again'],

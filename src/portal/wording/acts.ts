@@ -132,9 +132,9 @@ export function needOf({ side, reason }: Attention, legacyName: string): Need {
   switch (reason) {
     case 'password':
       return {
-        title: `Your ${mailbox} has a new password`,
+        title: `We can't sign in to your ${mailbox}`,
         happened: `Your ${mailbox} no longer takes the password that you gave us, so we stopped.`,
-        todo: "Type the new password, and we'll carry on where we stopped.",
+        todo: "Type the password of that mailbox, and we'll carry on where we stopped. If you changed it, type the new one.",
       };
     case 'consent':
       return {

@@ -6,20 +6,23 @@ import { counted, formatMoment, stays } from './status.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
-const long = (unit: 'minute' | 'hour') => {
+const long = (unit: 'minute' | 'hour' | 'day') => {
   const format = new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay: 'long' });
   return (value: number) => format.format(value);
 };
 const minutes = long('minute');
 const hours = long('hour');
+const days = long('day');
 
 /** `about 20 minutes left`, from seconds: never closer than can be kept, and rather too long than too short. */
 export function timeLeftWords(left: number): string {
   if (left < MINUTE) return 'Less than a minute left.';
   if (left <= 10 * MINUTE) return `About ${minutes(Math.ceil(left / MINUTE))} left.`;
   if (left <= 55 * MINUTE) return `About ${minutes(5 * Math.ceil(left / (5 * MINUTE)))} left.`;
-  return `About ${hours(Math.ceil(left / HOUR))} left.`;
+  if (left <= 2 * DAY) return `About ${hours(Math.ceil(left / HOUR))} left.`;
+  return `About ${days(Math.ceil(left / DAY))} left.`;
 }
 
 const WAITING: Record<WaitingReason, string> = {

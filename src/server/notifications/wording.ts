@@ -282,7 +282,7 @@ function actionOf({ operation, side, reason }: NonNullable<Notification['attenti
   const isOfContacts = operation === 'contactsmigration';
   switch (reason) {
     case 'password':
-      return `Open the status page and type the new password of your ${side === 'source' ? `${legacyName} mailbox` : 'new mailbox'}. ${GOES_ON}`;
+      return `Open the status page and type the password of your ${side === 'source' ? `${legacyName} mailbox` : 'new mailbox'}. If you changed it, type the new one. ${GOES_ON}`;
     case 'consent':
       return isOfContacts
         ? 'Open the status page and press “Allow contacts”. Then we add your contacts to your new address book.'

@@ -9,7 +9,7 @@ const NOTHING_DELETED =
 /** What a subscriber is told when an operation did not end well: what happened, that the mail is safe, what to do. */
 export const SENTENCES = {
   sourceCredentials:
-    'Your mailbox no longer accepts the password you gave us. Nothing was deleted there. Please type the new password on the status page. The transfer then goes on where it stopped.',
+    'Your mailbox no longer accepts the password you gave us. Nothing was deleted there. Please type the password on the status page. If you changed it, type the new one. The transfer then goes on where it stopped.',
   destinationCredentials:
     'Your new mailbox does not accept our sign-in. Nothing was deleted from the mailbox that your mail comes from. Please sign in to the new one again on the status page. The transfer then goes on where it stopped.',
   full: 'Your new mailbox is full. Nothing was deleted from the mailbox that your mail comes from. Please make room in the new one and press “Put it right” on the status page. The transfer then goes on where it stopped.',
