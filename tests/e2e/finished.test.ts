@@ -133,6 +133,14 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByRole('button', { name: 'Take back what was copied' }).count()).toBe(0);
   });
 
+  test('contacts that were copied are told by one number only', async () => {
+    const contacts = { copied: 180, remarked: 5, present: 0, completed: 0, refused: 0 };
+    await open({ ...AT_GMAIL, contactsmigration: { ...DONE, done: 185, total: 185, contacts } });
+    const card = page.getByRole('region', { name: 'Contacts transfer' });
+    await card.getByText('180 contacts copied in full.').waitFor();
+    expect(await card.getByText('contacts copied.').allInnerTexts()).toEqual(['185 contacts copied.']);
+  });
+
   test('what its owner has moved or deleted there since is not said to be there', async () => {
     const mail = { ...AT_GMAIL.emailmigration, done: 13, total: 13, bytes: 0, copied: 0, moved: 13 };
     await open({ ...AT_GMAIL, emailmigration: mail });
@@ -375,6 +383,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     const skipped = [{ mailbox: 'Archive', reason: 'It is too large.' }];
     await open({ emailmigration: { ...DONE, done: 1, total: 1, skipped } });
     await card.getByText('Nothing was copied.').waitFor();
+    await page.getByRole('region', { name: 'What arrived' }).getByText('0 messages arrived.').waitFor();
     expect(await page.getByText(/nothing new|no messages/).count()).toBe(0);
   });
 

@@ -174,9 +174,10 @@ function arrived(kind: 'email' | 'contacts', progress: ContactsProgress | undefi
   const copied = copiedBy(progress);
   const present = presentOf(progress);
   const { moved = 0 } = progress;
-  const isSaid = copied > 0 || (present + moved === 0 && !leavesSomeOut(progress));
+  if (copied + present + moved === 0)
+    return [{ icon: 'info', text: leavesSomeOut(progress) ? words.arrived(kind, 0, ofExport) : standing.empty[kind] }];
   const there = [
-    ...(isSaid ? [words.arrived(kind, copied, ofExport)] : []),
+    ...(copied > 0 ? [words.arrived(kind, copied, ofExport)] : []),
     ...(present > 0 ? [standing.present(kind, present)] : []),
   ].map((text) => ({ icon: 'success', text }) as const);
   return moved > 0 ? [...there, { icon: 'info', text: standing.moved(moved) }] : there;

@@ -15,7 +15,7 @@ function were(count: number): string {
 
 /** What became of contacts, a sentence for each way that some went. */
 export const contactsOutcome: Readonly<Record<keyof ContactCounts, (count: number) => string>> = {
-  copied: (count) => `${counted(count)} copied.`,
+  copied: (count) => `${counted(count)} copied in full.`,
   remarked: (count) => `${counted(count)} copied, with a note from us below.`,
   present: (count) => `${counted(count)} ${were(count)} already there.`,
   completed: (count) => `${counted(count)} ${were(count)} already there. We added what was missing.`,

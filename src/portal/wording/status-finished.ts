@@ -21,10 +21,8 @@ export const finished = {
     if (!ofExport) return 'What arrived';
     return isDeleted ? 'What was in your files' : 'What is in your files';
   },
-  arrived: (kind: Kind, count: number, ofExport: boolean) => {
-    if (count === 0) return status.empty[kind];
-    return `${counted(kind, count)} ${ofExport ? 'saved' : 'arrived'}.`;
-  },
+  arrived: (kind: Kind, count: number, ofExport: boolean) =>
+    `${counted(kind, count)} ${ofExport ? 'saved' : 'arrived'}.`,
   proven: 'We checked both sides at the end. Nothing is missing, and nothing is there twice.',
   provenBesides: 'We checked both sides at the end. Nothing else is missing, and nothing is there twice.',
   leftTitle: (ofExport: boolean, isDeleted: boolean) => {
