@@ -329,6 +329,13 @@ describe('the words of the messages', () => {
     },
   );
 
+  test.each(['signed out', 'signed out everywhere'] as const)(
+    'who is %s is told what the browser that ordered a transfer can still do',
+    (about) => {
+      expect(said({ about })).toContain('A browser can still open the transfers that were started in it.');
+    },
+  );
+
   test('a refused sign-in on Home says who cannot sign in any more, and where to go', () => {
     const { title, content, toMail } = homeSignInWords('INVALID_CREDENTIALS');
     expect(title).toBe('Incorrect credentials');

@@ -26,6 +26,9 @@ const SAFE = 'Your mail is safe: nothing was moved or deleted.';
 /** In place of that where there are transfers already. */
 const NOT_AFFECTED = 'Your mail is safe, and your transfer is not affected.';
 const AGAIN = 'If it happens again, please contact support.';
+/** Who is signed out has not given that up. */
+const STILL_OPENS =
+  'A browser can still open the transfers that were started in it. On a shared computer, clear its cookies.';
 
 export function messageWords(message: Message, legacyName: string): MessageWords {
   switch (message.about) {
@@ -66,13 +69,16 @@ export function messageWords(message: Message, legacyName: string): MessageWords
       return {
         kind: 'success',
         title: 'You are signed out',
-        content: ['Your mail is safe. A transfer that has already started keeps running.'],
+        content: ['Your mail is safe. A transfer that has already started keeps running.', STILL_OPENS],
       };
     case 'signed out everywhere':
       return {
         kind: 'success',
         title: 'You are signed out everywhere',
-        content: ['Every browser has to sign in again. A transfer that has already started keeps running.'],
+        content: [
+          'Every browser has to sign in again. A transfer that has already started keeps running.',
+          STILL_OPENS,
+        ],
       };
     case 'sign-out unfinished':
       return {
