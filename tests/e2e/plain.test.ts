@@ -224,6 +224,12 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     const sent = page.getByRole('region', { name: 'What you sent' });
     for (const said of [SUBSCRIBER.email, TRANSFER_ID, 'Where is my folder "Recipes"?'])
       await sent.getByText(said).waitFor();
+    // What is to be written down is not the smallest print.
+    const sizes = await page
+      .getByRole('region', { name: 'Your reference number' })
+      .locator('p')
+      .evaluateAll((all) => all.map((each) => Number.parseFloat(getComputedStyle(each).fontSize)));
+    expect(sizes.indexOf(Math.max(...sizes))).toBe(0);
     await page.getByText('Your message has been sent successfully.').waitFor({ state: 'detached' });
     await sent.waitFor();
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('We have your message');

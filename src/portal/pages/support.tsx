@@ -143,7 +143,7 @@ function Sent({ snapshot }: { readonly snapshot: WizardSnapshot }) {
     >
       <section className="stack" data-gap="small" aria-labelledby="reference">
         <h2 id="reference">{words.sent.reference}</h2>
-        <p className="code">{supportReference(letter)}</p>
+        <p className="code reference">{supportReference(letter)}</p>
         <p>{words.sent.referenceHelp(settings.supportPhone)}</p>
         <p>
           {words.sent.copy} <Address>{destinationEmail}</Address>
