@@ -254,6 +254,27 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     expect(wire.askedFor('/api/v2/status/')).toHaveLength(2);
   });
 
+  test('"Your transfers" tells which one waits, which one waits for its owner, and which one was taken back', async () => {
+    const attention = { side: 'destination', reason: 'full' };
+    const done = { status: 'completed', done: 4, total: 4, finished: '2025-11-01T11:00:00.000Z' };
+    const statuses = [
+      { emailmigration: { status: 'review', attention }, contactsmigration: { status: 'inprogress' } },
+      { emailmigration: { status: 'inprogress', waiting: { reason: 'provider_limit' } } },
+      { emailmigration: { ...done, taken_back: 4 }, contactsmigration: done },
+      { emailmigration: done },
+    ];
+    const ids = statuses.map((_, at) => String(at).repeat(32));
+    wire.answer('/api/jobs-by-email/', {
+      json: Object.fromEntries(ids.map((id, at) => [id, `2025-11-0${9 - at}T10:00:00.000Z`])),
+    });
+    wire.answer('/api/v2/status/', ({ query }) => ({ json: statuses[ids.indexOf(query.get('job_id') ?? '')] }));
+    await arrive(`/oauth-callback-for-status?token_id=${TRANSFER_ID}&email=maria@gmail.com&provider=google&hash=abc`);
+    await page.getByText('Completed').waitFor();
+    expect(await page.getByRole('main').getByRole('listitem').locator('.strong:not(.address)').allInnerTexts()).toEqual(
+      ['Waiting for you. Please see its status.', 'Waiting', 'Taken back', 'Completed'],
+    );
+  });
+
   test('an export that waits says so, and nothing on its page says that it failed', async () => {
     const waiting = { status: 'error', done: 100, total: 400, waiting: { reason: 'disk' } };
     wire.answer('/api/v2/status/', { json: { emailmigration: waiting, files: 'coming' } });

@@ -1,6 +1,7 @@
+import { attentionOf, operationsOf } from '../../../machines/owner-acts.ts';
 import { PATHS, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import type { TransferStatus } from '../../contract/calls/status.ts';
-import { type Standing, standingOf } from '../../contract/transfer-status.ts';
+import { isTakenBack, standingOf } from '../../contract/transfer-status.ts';
 import { statusAddress } from '../../contract/page-address.ts';
 import { Address } from '../parts/address.tsx';
 import { BarsLoader } from '../parts/bars-loader.tsx';
@@ -76,10 +77,14 @@ function Transfer({ id, started, status, asking }: TransferProps) {
   );
 }
 
-/** How all of a transfer stands: what runs is said before what has failed, and that before what is done. */
-function wholeOf({ emailmigration, contactsmigration }: TransferStatus): Standing | null {
-  const standings = [emailmigration, contactsmigration].filter((each) => each !== undefined).map(standingOf);
-  return (['running', 'interrupted', 'failed', 'success'] as const).find((each) => standings.includes(each)) ?? null;
+/** How all of a transfer stands: what its owner has to do is said before what runs, that before what has failed, and that before what is done. */
+function wholeOf(transfer: TransferStatus): keyof typeof words.standing | null {
+  if (attentionOf(transfer) !== undefined) return 'attention';
+  const standings = operationsOf(transfer).map((each) =>
+    each.waiting !== undefined && each.finished === undefined ? 'interrupted' : standingOf(each),
+  );
+  const whole = (['running', 'interrupted', 'failed', 'success'] as const).find((each) => standings.includes(each));
+  return whole === 'success' && isTakenBack(transfer.emailmigration ?? {}) ? 'undone' : (whole ?? null);
 }
 
 function NoneFound() {

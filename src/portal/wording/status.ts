@@ -277,8 +277,10 @@ export const statusFromEmail = {
   standing: {
     asking: 'Looking up how it is going…',
     unknown: 'We could not look up how it is going just now.',
+    attention: 'Waiting for you. Please see its status.',
     running: 'In progress',
     interrupted: 'Waiting',
+    undone: 'Taken back',
     failed: 'It stopped. Please see its status.',
     success: 'Completed',
   },
