@@ -114,7 +114,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     await open({ ...AT_GMAIL, emailmigration: { ...AT_GMAIL.emailmigration, kept: 3 } });
     const card = page.getByRole('region', { name: 'Email transfer' });
     await card.getByText('no message is missing, duplicated or changed').waitFor();
-    await card.getByText('keeps 3 messages in a form of its own. Nothing of them is missing.').waitFor();
+    await card.getByText('keeps 3 messages in a form of its own. Nothing in them is missing.').waitFor();
     await open({ ...AT_GMAIL, emailmigration: { ...AT_GMAIL.emailmigration, kept: 0 } });
     expect(await card.getByText('in a form of its own').count()).toBe(0);
   });

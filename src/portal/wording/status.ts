@@ -187,7 +187,7 @@ export const status = {
   } satisfies Record<Kind, string>,
   /** Besides: what a provider keeps in a form of its own has all that was sent. */
   kept: (count: number) =>
-    `Your new mailbox keeps ${counted('email', count)} in a form of its own. Nothing of ${plural.select(count) === 'one' ? 'it' : 'them'} is missing.`,
+    `Your new mailbox keeps ${counted('email', count)} in a form of its own. Nothing in ${plural.select(count) === 'one' ? 'it' : 'them'} is missing.`,
   unproven: (lost: string, duplicated: string, changed: string) =>
     `We compared both sides: ${lost} missing, ${duplicated} duplicated, ${changed} changed.`,
   /** Of messages: some were copied, and their owner has removed them there since. */
