@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NewRow } from '../../src/server/mail/copy/ledger.ts';
 import { openLedger } from '../../src/server/mail/copy/ledger-on-database.ts';
 import { foldersLeft, foldersOf, skippedMessages } from '../../src/server/mail/copy/ledger-report.ts';
@@ -8,6 +8,7 @@ import type { Database } from '../../src/server/store/database.ts';
 import { confirmLease, LeaseLost, releaseLease, takeTransfer, type Lease } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
+import { notedDatabase, rowsRead } from '../support/rows-read.ts';
 
 const INBOX = { sourcePath: 'INBOX', sourceUidValidity: 1n, destinationPath: 'INBOX', total: 3 };
 const FACTS = { uidValidity: 4_294_967_295n, uidNext: 17 };
@@ -257,32 +258,9 @@ describe('the ledger', () => {
   });
 });
 
-type PlanNode = {
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly PlanNode[];
-};
-
-/** How many rows of the ledger are read below a node of a plan. */
-function readIn(node: PlanNode): number {
-  const { 'Actual Rows': rows, 'Actual Loops': loops, 'Rows Removed by Filter': removed = 0, Plans: below = [] } = node;
-  const own = node['Relation Name'] === 'ledger' ? (rows + removed) * loops : 0;
-  return below.reduce((sum, each) => sum + readIn(each), own);
-}
-
 describe('a large mailbox', () => {
   const MANY = 12_000;
   let lease: Lease;
-  let asked: { text: string; parameters: readonly unknown[] }[] = [];
-  const noting = () => ({
-    ...database,
-    query: <Row>(text: string, parameters: readonly unknown[] = []) => {
-      asked.push({ text, parameters });
-      return database.query<Row>(text, parameters);
-    },
-  });
   beforeAll(async () => {
     const { mailbox, ...rest } = await opened(await ordered());
     ({ lease } = rest);
@@ -305,33 +283,21 @@ describe('a large mailbox', () => {
     );
     await database.query('analyze');
   });
-  beforeEach(() => {
-    asked = [];
-  });
-
-  async function read(): Promise<number> {
-    let most = 0;
-    for (const { text, parameters } of asked) {
-      const [row] = await database.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(
-        `explain (analyze, format json) ${text}`,
-        parameters,
-      );
-      if (row !== undefined) most += readIn(row['QUERY PLAN'][0].Plan);
-    }
-    return most;
-  }
+  const isLedger = (table: string | undefined) => table === 'ledger';
 
   test('is written into a receipt, and none of its rows is read for two pages', async () => {
+    const { database: noting, asked } = notedDatabase(database);
     let messages = 0;
-    for await (const { kind } of itemsOf(noting(), lease.transferId)) if (kind === 'message') messages += 1;
+    for await (const { kind } of itemsOf(noting, lease.transferId)) if (kind === 'message') messages += 1;
     expect(messages).toBe(MANY + 10);
-    expect(await read()).toBeLessThan(1.2 * MANY);
+    expect(await rowsRead(database, asked, isLedger)).toBeLessThan(1.2 * MANY);
   });
 
   test('is taken back, and none of its rows is read for two pages', async () => {
-    const records = openTakeBackRecords(noting(), lease);
+    const { database: noting, asked } = notedDatabase(database);
+    const records = openTakeBackRecords(noting, lease);
     expect(await records.paths()).toEqual(['INBOX']);
-    asked = [];
+    asked.length = 0;
     const uids: number[] = [];
     for (let after = { mailboxId: 0, uid: 0 }; ;) {
       const page = await records.page('INBOX', after, 200);
@@ -341,7 +307,7 @@ describe('a large mailbox', () => {
       after = last;
     }
     expect(uids).toEqual([...Array(MANY).keys(), ...Array(10).keys()].map((at) => at + 1));
-    expect(await read()).toBeLessThan(1.2 * MANY);
+    expect(await rowsRead(database, asked, isLedger)).toBeLessThan(1.2 * MANY);
   });
 });
 
