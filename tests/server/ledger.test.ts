@@ -258,6 +258,8 @@ describe('the ledger', () => {
   });
 });
 
+const isLedger = (table: string | undefined) => table === 'ledger';
+
 describe('a large mailbox', () => {
   const MANY = 12_000;
   let lease: Lease;
@@ -283,7 +285,6 @@ describe('a large mailbox', () => {
     );
     await database.query('analyze');
   });
-  const isLedger = (table: string | undefined) => table === 'ledger';
 
   test('is written into a receipt, and none of its rows is read for two pages', async () => {
     const { database: noting, asked } = notedDatabase(database);

@@ -239,11 +239,12 @@ test('a pause that a server asks of one connection is kept by all of them', { ti
       kept += 1;
       const until = elapsed() + milliseconds;
       let isCalledOff = false;
-      void over.then(() => {
+      void (async () => {
+        await over;
         if (isCalledOff) return;
         passed = Math.max(passed, until - MACHINE_CLOCK.elapsed());
         run();
-      });
+      })();
       return () => {
         isCalledOff = true;
       };

@@ -28,19 +28,13 @@ type Services = {
   readonly log: Log;
   /** The share of its memory that the process uses. */
   readonly memoryUsed?: () => number;
-  readonly calmAfterMs?: number;
 };
 
 /**
  * Records which transfers run while memory is short, to recognise one that has killed its worker when it is taken again. The
  * record is withdrawn once memory is not short any more: a death after that has another cause.
  */
-export function watchMemory({
-  database,
-  log,
-  memoryUsed = shareUsed,
-  calmAfterMs = CALM_AFTER_MS,
-}: Services): MemoryWatch {
+export function watchMemory({ database, log, memoryUsed = shareUsed }: Services): MemoryWatch {
   const running = new Set<string>();
   const noted = new Set<string>();
   let hasSuspect = false;
@@ -75,7 +69,7 @@ export function watchMemory({
     const isShort = memoryUsed() >= SHORT_FROM;
     calmFor = isShort ? 0 : calmFor + LOOK_EVERY_MS;
     if (isShort) noteShort();
-    else if (calmFor >= calmAfterMs) noteCalm();
+    else if (calmFor >= CALM_AFTER_MS) noteCalm();
   }, LOOK_EVERY_MS).unref();
   return {
     during: (transferId) => {
