@@ -17,7 +17,7 @@ const SOURCES = [
   'package-lock.json',
   'src/server/store/database.ts',
   'src/server/store/embedded.ts',
-  'src/server/worker/queue.ts',
+  'src/server/worker/job-queues.ts',
 ];
 
 /** The PostgreSQL that all test files of a run share, if PostgreSQL is installed; `global-setup.ts` starts it. */

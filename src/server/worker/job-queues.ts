@@ -1,0 +1,75 @@
+import type { PgBoss } from 'pg-boss';
+import pgBoss from 'pg-boss/package.json' with { type: 'json' };
+import { type Database, madeByNewer, startFault } from '../store/database.ts';
+import { TAKE_BACKS, TRANSFERS } from './turns.ts';
+
+/** A worker without a sign of life for this long counts as dead; another one takes its job. */
+const HEARTBEAT_SECONDS = 10;
+const SUPERVISE_SECONDS = 5;
+/** pg-boss lets no job run longer. */
+const JOB_SECONDS = 24 * 3600 - 60;
+const RETRY_SECONDS = 1;
+/** A worker's death is not the transfer's fault. What counts against it is in `operations.idle_runs`. */
+const RETRIES = 100_000;
+const KEPT_SECONDS = 3600;
+/**
+ * pg-boss deletes a job that has waited for longer: after two weeks, unless it is told otherwise, without workers or by a
+ * clock that is ahead. Nobody would queue it again.
+ */
+const WAITS_SECONDS = 10 * 365 * 24 * 3600;
+
+export const NOTIFICATIONS = 'notifications';
+/** Longer than a slow mail server takes for a letter, so nobody sends it twice; after a crash, it is due again then. */
+const SENT_WITHIN_SECONDS = 600;
+/** The first pause, doubling each time, before an unsent notification is tried again, for about a day. */
+const FIRST_TELL_AGAIN_SECONDS = 30;
+const LAST_TELL_AGAIN_SECONDS = 3600;
+export const TELL_TRIES = 30;
+/** How long a notification is remembered as sent. */
+const TOLD_SECONDS = 90 * 24 * 3600;
+
+/**
+ * Starts pg-boss, and makes the product's queues in it.
+ * @throws {DatabaseUnavailable}, {@link SettingsError} when the database can't be used
+ */
+export async function startQueues(database: Database, onError: (error: unknown) => void): Promise<PgBoss> {
+  const boss = database.queue({
+    schedule: false,
+    superviseIntervalSeconds: SUPERVISE_SECONDS,
+    monitorIntervalSeconds: SUPERVISE_SECONDS,
+  });
+  boss.on('error', onError);
+  await boss.start().catch((error: unknown) => {
+    throw startFault(error);
+  });
+  const tables = await boss.schemaVersion();
+  if (tables !== null && tables > pgBoss.pgboss.schema) {
+    await boss.stop({ graceful: false });
+    throw madeByNewer(database, `pgboss ${tables}`);
+  }
+  for (const queue of [TRANSFERS, TAKE_BACKS]) {
+    await boss.createQueue(queue, {
+      policy: 'standard',
+      retryLimit: RETRIES,
+      retryDelay: RETRY_SECONDS,
+      heartbeatSeconds: HEARTBEAT_SECONDS,
+      expireInSeconds: JOB_SECONDS,
+      deleteAfterSeconds: KEPT_SECONDS,
+    });
+    // Those that an earlier version has made as well.
+    await boss.updateQueue(queue, { retentionSeconds: WAITS_SECONDS });
+  }
+  await boss.createQueue(NOTIFICATIONS, {
+    policy: 'standard',
+    retryLimit: TELL_TRIES,
+    retryDelay: FIRST_TELL_AGAIN_SECONDS,
+    retryBackoff: true,
+    retryDelayMax: LAST_TELL_AGAIN_SECONDS,
+    expireInSeconds: SENT_WITHIN_SECONDS,
+    retentionSeconds: TOLD_SECONDS,
+    deleteAfterSeconds: TOLD_SECONDS,
+  });
+  // pg-boss reads a queue's settings on first use, which within a transaction on PGlite would wait for itself.
+  for (const queue of [TRANSFERS, TAKE_BACKS, NOTIFICATIONS]) await boss.findJobs(queue, { key: '' });
+  return boss;
+}
