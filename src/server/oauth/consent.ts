@@ -15,13 +15,12 @@ import type { OauthClients } from './client.ts';
 import { isYes, type Profile } from './profile.ts';
 import { PROFILES } from './profiles.ts';
 import { logProviderFault } from './provider-fault.ts';
+import { openStatusHashes, type StatusOwner } from './status-hashes.ts';
 import { grantedOf } from './token-secret.ts';
 import type { KeptTokens } from './tokens.ts';
 
 /** How long a person may take at the provider. */
 export const CONSENT_WITHIN_MS = 10 * 60_000;
-/** How long the proof of an address gives access to its list of transfers. */
-export const STATUS_HASH_MS = 2 * 3_600_000;
 
 export type Purpose = 'transfer' | 'status';
 
@@ -64,7 +63,7 @@ export type Consents = {
   /** Whether a sign-in of this browser gave the token, and for this account. */
   gave(tokenId: string, account: { email: string; provider: string }, browser: string): Promise<boolean>;
   /** The address that a status hash proves, and digests of whose it is by the key and former ones, to the browser that it was given to; `null` when it proves none, or does not any more. */
-  ownerOf(hash: string, browser: string): Promise<{ email: string; persons: readonly string[] } | null>;
+  ownerOf(hash: string, browser: string): Promise<StatusOwner | null>;
   /** The name of a browser in sign-ins, derived from its cookie. */
   nameOf(browser: string): string;
   /** Ends the sign-ins that these browsers began, by their names, what they may use of them, and their status hashes. */
@@ -115,7 +114,7 @@ export function openConsents({
 }: Services): Consents {
   const stateOf = (state: string) => vault.digest('oauth state', state);
   const browserOf = (browser: string) => consentBrowserOf(vault, browser);
-  const statusKeyOf = (hash: string) => vault.digest('status hash', hash);
+  const statusHashes = openStatusHashes({ database, vault, now });
   const placeOf = (state: string) => `oauth_transactions/${stateOf(state)}`;
 
   /** Finds and deletes it, as it can be used only once, and only by the same browser. */
@@ -138,11 +137,7 @@ export function openConsents({
       new URL(`${redirectAddress(settings, provider)}?${query.toString()}`),
       { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce, idTokenExpected: true },
       purpose === 'transfer' && profile.scopesOf !== undefined
-        ? {
-            scope: ['openid', 'email', ...(profile.claimScopes ?? []), 'offline_access', ...profile.scopesOf.mail].join(
-              ' ',
-            ),
-          }
+        ? { scope: scopeOf(profile, ['offline_access', ...profile.scopesOf.mail]) }
         : {},
     );
     const granted = grantedOf(answer);
@@ -169,11 +164,7 @@ export function openConsents({
           // If each resource has its own token, this answer covers mail only.
           contacts: profile.scopesOf !== undefined || hasScopes(answer.scope, profile.scopes) ? '' : 'no',
         };
-      const hash = randomBytes(32).toString('hex');
-      await database.query(
-        'insert into status_hashes (hash, email, expires, browser, persons) values ($1, $2, $3, $4, $5)',
-        [statusKeyOf(hash), email, now() + STATUS_HASH_MS, browser, persons],
-      );
+      const hash = await statusHashes.give({ email, persons }, browser);
       await tokens.revoke({ provider, email, persons }, granted);
       // No token is kept for a status request, but the page needs an ID.
       return { purpose, provider, email, hash, tokenId: randomBytes(16).toString('hex') };
@@ -206,12 +197,7 @@ export function openConsents({
       return client.buildAuthorizationUrl(configuration, {
         ...(purpose === 'transfer' ? profile.parameters : {}),
         redirect_uri: redirectAddress(settings, provider),
-        scope: [
-          'openid',
-          'email',
-          ...(profile.claimScopes ?? []),
-          ...(purpose === 'transfer' ? profile.scopes : []),
-        ].join(' '),
+        scope: scopeOf(profile, purpose === 'transfer' ? profile.scopes : []),
         state,
         nonce,
         code_challenge: await client.calculatePKCECodeChallenge(verifier),
@@ -244,25 +230,18 @@ export function openConsents({
       return rows.length > 0;
     },
 
-    ownerOf: async (hash, browser) => {
-      const [row] = await database.query<{ email: string; persons: string[] | null }>(
-        'select email, persons from status_hashes where hash = $1 and browser = $2 and expires > $3',
-        [statusKeyOf(hash), browserOf(browser), now()],
-      );
-      return row === undefined ? null : { email: row.email, persons: row.persons ?? [] };
-    },
-
+    ownerOf: (hash, browser) => statusHashes.ownerOf(hash, browserOf(browser)),
     nameOf: browserOf,
     end: async (names) => {
       await database.query('delete from oauth_transactions where browser = any($1)', [names]);
       // A transfer asks for its tokens by their ID alone.
       await database.query('update oauth_tokens set browser = null where browser = any($1)', [names]);
-      await database.query('delete from status_hashes where browser = any($1)', [names]);
+      await statusHashes.end(names);
     },
 
     purge: async () => {
       await database.query('delete from oauth_transactions where expires <= $1', [now()]);
-      await database.query('delete from status_hashes where expires <= $1', [now()]);
+      await statusHashes.purge();
     },
   };
 }
@@ -270,6 +249,10 @@ export function openConsents({
 /** One for each provider, so that a code can't be brought to another one's token endpoint (RFC 9700 §2.1). */
 function redirectAddress({ publicUrl }: Settings, provider: OauthProvider): string {
   return `${publicUrl}${OAUTH_RETURN}${provider}/`;
+}
+
+function scopeOf({ claimScopes = [] }: Profile, scopes: readonly string[]): string {
+  return ['openid', 'email', ...claimScopes, ...scopes].join(' ');
 }
 
 /** An answer without `scope` grants everything requested (RFC 6749 §5.1). Microsoft may omit the resource from the scopes. */
