@@ -1,6 +1,6 @@
 /** The longest address and local part that RFC 5321 §4.5.3.1 allows, in characters. */
-export const EMAIL_LENGTH = 254;
-export const LOCAL_PART_LENGTH = 64;
+const EMAIL_LENGTH = 254;
+const LOCAL_PART_LENGTH = 64;
 
 const LOCAL_PART = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 const LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-export const OPERATIONS = ['emailmigration', 'contactsmigration', 'emailforwarding'] as const;
+const OPERATIONS = ['emailmigration', 'contactsmigration', 'emailforwarding'] as const;
 export const Operation = v.picklist(OPERATIONS);
 export type Operation = v.InferOutput<typeof Operation>;
 

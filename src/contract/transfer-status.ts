@@ -17,7 +17,7 @@ export function looksLikeTransferId(text: string): boolean {
 }
 
 /** The status values, out of those in `portal.md` §4, that the server answers with. */
-export const STATUS_VALUES = ['started', 'inprogress', 'completed', 'review', 'authentication_error', 'error'] as const;
+const STATUS_VALUES = ['started', 'inprogress', 'completed', 'review', 'authentication_error', 'error'] as const;
 export type StatusValue = (typeof STATUS_VALUES)[number];
 
 /** How a status is displayed (`portal.md` §4, "Transfer status values"). */

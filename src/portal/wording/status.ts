@@ -95,7 +95,7 @@ const megabytes = new Intl.NumberFormat(LOCALE, { style: 'unit', unit: 'megabyte
 const gigabytes = new Intl.NumberFormat(LOCALE, { style: 'unit', unit: 'gigabyte', maximumFractionDigits: 1 });
 const kilobytes = new Intl.NumberFormat(LOCALE, { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 0 });
 
-export function formatBytes(bytes: number): string {
+function formatBytes(bytes: number): string {
   if (bytes < 100_000) return unbroken(kilobytes.format(Math.ceil(bytes / 1000)));
   return unbroken(
     bytes < 1_000_000_000 ? megabytes.format(bytes / 1_000_000) : gigabytes.format(bytes / 1_000_000_000),

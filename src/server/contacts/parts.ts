@@ -2,7 +2,7 @@ import type { Contact, Labelled, Organization, PostalAddress } from '../../contr
 import { addressKey, nameKey, phoneKey, textKey, websiteKey, wordsOf } from './keys.ts';
 
 /** The parts of a contact, named as in texts to the subscriber. */
-export const PART_WORDS = {
+const PART_WORDS = {
   name: 'parts of the name',
   'display name': 'display name',
   'phonetic name': 'phonetic name',
@@ -129,7 +129,7 @@ export function organizationsOf({ organization, otherOrganizations }: Contact): 
   return [organization, ...otherOrganizations].filter((one) => Object.values(one).some((part) => part.trim() !== ''));
 }
 
-export function organizationKey({ name, department, title }: Organization): string {
+function organizationKey({ name, department, title }: Organization): string {
   return [name, department, title].map(textKey).join('\n');
 }
 

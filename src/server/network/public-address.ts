@@ -6,7 +6,7 @@ import { isDomain } from '../../contract/email-address.ts';
 import { openResolver, recordsOf, type Resolver } from './resolver.ts';
 
 /** The ports of IMAP over TLS and IMAP with STARTTLS; a visitor can name no other. */
-export const MAIL_PORTS: readonly number[] = [993, 143];
+const MAIL_PORTS: readonly number[] = [993, 143];
 
 /** One address that says nothing for so long is given up for the next. */
 const NEXT_ADDRESS_MS = 2500;

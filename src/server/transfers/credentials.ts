@@ -92,14 +92,24 @@ export function destroyCredential(safe: Safe, transferId: string, role: Role): P
 }
 
 /** Seals all credentials again after a change of `SECRET_KEY`. */
-export async function resealCredentials(sql: Sql, safe: Safe): Promise<void> {
+export function resealCredentials(sql: Sql, safe: Safe): Promise<void> {
+  return resealRoles(sql, safe, 'credentials', placeOf);
+}
+
+/** Seals again what a table keeps for each role of a transfer. */
+export async function resealRoles(
+  sql: Sql,
+  safe: Safe,
+  table: 'credentials' | 'daily_credentials',
+  placeIn: (transferId: string, role: Role) => string,
+): Promise<void> {
   const rows = await sql.query<{ id: string; role: Role; sealed: Uint8Array }>(
-    'select transfer_id as id, role, sealed from credentials',
+    `select transfer_id as id, role, sealed from ${table}`,
   );
   for (const { id, role, sealed } of rows) {
-    const anew = await resealed(safe, placeOf(id, role), sealed);
+    const anew = await resealed(safe, placeIn(id, role), sealed);
     if (anew !== null)
-      await sql.query('update credentials set sealed = $3 where transfer_id = $1 and role = $2', [id, role, anew]);
+      await sql.query(`update ${table} set sealed = $3 where transfer_id = $1 and role = $2`, [id, role, anew]);
   }
 }
 

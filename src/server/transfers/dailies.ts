@@ -1,10 +1,10 @@
 import type { Daily } from '../../contract/calls/status.ts';
 import type { Log } from '../log.ts';
 import type { Database, Sql } from '../store/database.ts';
-import { resealed, type Safe } from '../store/safe.ts';
+import type { Safe } from '../store/safe.ts';
 import { SealError } from '../store/vault.ts';
 import { orderAgain } from './again.ts';
-import { credentialsIfAny, openSecret, ROLES, sealSecret, type Role, type Secret } from './credentials.ts';
+import { credentialsIfAny, openSecret, resealRoles, ROLES, sealSecret, type Role, type Secret } from './credentials.ts';
 import { forwardingOf } from './forwardings.ts';
 import type { Transfers } from './orders.ts';
 import { betweenSameAccounts, transferById, type Transfer } from './transfer.ts';
@@ -332,19 +332,8 @@ async function eraseIdleRuns(database: Database, id: string): Promise<void> {
 }
 
 /** Seals the credentials of dailies again after a change of `SECRET_KEY`. */
-export async function resealDailies(sql: Sql, safe: Safe): Promise<void> {
-  const rows = await sql.query<{ id: string; role: Role; sealed: Uint8Array }>(
-    'select transfer_id as id, role, sealed from daily_credentials',
-  );
-  for (const { id, role, sealed } of rows) {
-    const anew = await resealed(safe, placeOf(id, role), sealed);
-    if (anew !== null)
-      await sql.query('update daily_credentials set sealed = $3 where transfer_id = $1 and role = $2', [
-        id,
-        role,
-        anew,
-      ]);
-  }
+export function resealDailies(sql: Sql, safe: Safe): Promise<void> {
+  return resealRoles(sql, safe, 'daily_credentials', placeOf);
 }
 
 /** The places in the safe that currently have credentials of dailies. */

@@ -8,7 +8,7 @@ import { Refusal } from './refusal.ts';
 
 /** More than the longest support message with every character escaped. */
 export const BODY_LIMIT_OCTETS = 64 * 1024;
-export const MAINTENANCE_RETRY_SECONDS = 300;
+const MAINTENANCE_RETRY_SECONDS = 300;
 
 const UNAVAILABLE = 'The migration portal is unavailable at this time, we apologize for the inconvenience.';
 

@@ -16,7 +16,7 @@ const STARTS = [
   [OAUTH_START_FOR_STATUS, 'status'],
 ] as const satisfies readonly (readonly [string, Purpose])[];
 
-export const OAUTH_RETURN_PATH = `${OAUTH_RETURN}:provider/` as const;
+const OAUTH_RETURN_PATH = `${OAUTH_RETURN}:provider/` as const;
 
 /**
  * The two start routes and the callback. They are browser navigations, so every refusal redirects to the portal's

@@ -13,7 +13,7 @@ const BACKSLASH = 92;
 const RIGHT_BRACKET = 93;
 
 /** What a sink took in place of a value. */
-export const TAKEN = Symbol('taken');
+const TAKEN = Symbol('taken');
 /** `null` is NIL. Strings have one character an octet. */
 export type Value = string | null | typeof TAKEN | readonly Value[];
 
