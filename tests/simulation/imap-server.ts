@@ -226,6 +226,11 @@ export function serve(
       if (name === 'UID') return obey(`UID ${textOf(words[0]).toUpperCase()}`, words.slice(1), tag);
       return obey(name, words, tag);
     } catch (error) {
+      if (error instanceof Refusal && error.message.includes(HANGS_UP)) {
+        peer.end();
+        close();
+        return null;
+      }
       if (error instanceof Refusal) return { status: error.status, text: error.message };
       if (error instanceof BadWords) return { status: 'BAD', text: error.message };
       throw error;

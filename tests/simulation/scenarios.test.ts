@@ -338,6 +338,75 @@ test('a folder that gets another name and lets nobody in for a while is not take
       }
 });
 
+/** How the receipts end: what could not be done, and how many folders were left. */
+function endsOf({ wrong, receipts }: Awaited<ReturnType<typeof simulate>>) {
+  return { wrong, ends: receipts.map(({ failure, mailboxesLeft }) => ({ failure, mailboxesLeft })) };
+}
+
+test.each(['source', 'destination'] as const)(
+  'one mailbox of the %s at which it hangs up each time keeps none of the others back',
+  { tags: 'sampled' },
+  async (side) => {
+    const left = { failure: undefined, mailboxesLeft: 1 };
+    for (const path of sampleOf(['INBOX', 'Box 1', 'Box 2'], 2))
+      for (const connections of [1, 4])
+        for (const isSilent of side === 'source' ? [true, false] : [false]) {
+          const closing = { path, opens: -1, code: HANGS_UP, isSilent };
+          const given = scenarioWith([20, 5, 5], { connections, orders: 2, [side]: { closing } });
+          const outcome = await simulate(given);
+          expect({ path, connections, ...endsOf(outcome) }).toEqual({
+            path,
+            connections,
+            wrong: [],
+            ends: [left, left],
+          });
+          const others = [...outcome.accounts.destination.folders.values()].filter(({ name }) => name !== path);
+          expect(others.map(({ messages }) => messages.length).toSorted()).toEqual(path === 'INBOX' ? [5, 5] : [20, 5]);
+        }
+  },
+);
+
+test('nor does one at each side, nor one at which the server hangs up only once it has been copied', async () => {
+  const closing = { path: 'Box 1', opens: -1, code: HANGS_UP };
+  const both = { source: { closing }, destination: { closing: { ...closing, path: 'Box 2' } } };
+  expect(endsOf(await simulate(scenarioWith([20, 5, 5, 5], both)))).toEqual({
+    wrong: [],
+    ends: [{ failure: undefined, mailboxesLeft: 2 }],
+  });
+  for (const side of ['source', 'destination'] as const)
+    for (const opens of [1, 2, 3, 4]) {
+      const later = { [side]: { closing: { ...closing, opens, isSilent: true } } };
+      const { wrong, ends } = endsOf(await simulate(scenarioWith([20, 5, 5], later)));
+      expect({ side, opens, wrong, failures: ends.map(({ failure }) => failure) }).toEqual({
+        side,
+        opens,
+        wrong: [],
+        failures: [undefined],
+      });
+    }
+});
+
+test('a mailbox at which a server hangs up for a while is copied all the same', async () => {
+  for (const side of ['source', 'destination'] as const)
+    for (const until of [1, 3, 8]) {
+      const closing = { path: 'Box 1', opens: -1, until, code: HANGS_UP };
+      expect({ side, until, ...endsOf(await simulate(scenarioWith([20, 5, 5], { [side]: { closing } }))) }).toEqual({
+        side,
+        until,
+        wrong: [],
+        ends: [{ failure: undefined, mailboxesLeft: 0 }],
+      });
+    }
+});
+
+test('a server that hangs up at the only mailbox that there is has none that can not be read', async () => {
+  const closing = { path: 'INBOX', opens: -1, code: HANGS_UP };
+  const { receipts } = await simulate(scenarioWith([5], { source: { closing } }));
+  expect(receipts).toMatchObject([
+    { mailboxesLeft: 0, failure: expect.stringContaining('could not reach') as unknown },
+  ]);
+});
+
 /** Milliseconds until the last append of one large folder, far away: lanes that have none read back what is stored. */
 async function storedAfter(destination: Partial<Quirks>): Promise<number> {
   const weather = { latency: 400, jitter: 1, pieces: false };

@@ -1,5 +1,6 @@
 import { isRefusal, MailboxRenumbered, MailError } from '../imap/mail-error.ts';
 import type { MailReader, Selected } from '../imap/streams.ts';
+import { notingHangUps } from './hang-ups.ts';
 import { makeMailbox } from './making.ts';
 import { FolderLeft, type Run, type Session } from './run.ts';
 
@@ -69,9 +70,9 @@ export async function afterRefusal(error: unknown, path: string, { writer }: Ses
 }
 
 /** Makes the mailbox when it is missing: deleted at the destination meanwhile, or not there yet. */
-async function select(path: string, { writer }: Session, run: Run): Promise<Selected> {
+async function select(path: string, { writer, checker }: Session, run: Run): Promise<Selected> {
   try {
-    return await writer.select(path);
+    return await notingHangUps('destination', path, checker, run, () => writer.select(path));
   } catch (error) {
     if (!isRefusal(error)) throw error;
     if (mayBeMissing(error)) run.planAgain('destination', path);

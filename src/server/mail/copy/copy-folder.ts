@@ -5,6 +5,7 @@ import { appendName, BREAKS_ALONE, BREAKS_TOGETHER, messageName, sourcePlace } f
 import type { Fetches } from './fetches.ts';
 import { noRows, olderOf, readRows, takeOverOlder, type KnownRows } from './known-rows.ts';
 import type { AddedMailbox, Group, LedgerMailbox, Planned } from './ledger.ts';
+import { notingHangUps } from './hang-ups.ts';
 import { listMailbox, type Listing } from './listing.ts';
 import { settleOpen, settleUnsaid, wantedOf } from './recovery.ts';
 import { findAnew } from './renumbered.ts';
@@ -35,7 +36,7 @@ export type FolderListing = Listing & { readonly leftOut: ReadonlySet<number> };
 export async function listFolder(folder: Folder, keyword: string, session: Session, run: Run): Promise<FolderListing> {
   const unsure = run.unsure.get(folder.sourcePath);
   if (unsure !== undefined) throw unsure;
-  const listing = await list(folder, keyword, session);
+  const listing = await list(folder, keyword, session, run);
   const leftOut = await folder.forwarded(listing.marked, listing.opened, session);
   run.count(folder.sourcePath, {
     done: 0,
@@ -316,9 +317,9 @@ function octetsOf(messages: Iterable<Planned>, leftOut: ReadonlySet<number> = ne
   return octets;
 }
 
-async function list(folder: Folder, keyword: string, { reader }: Session): Promise<Listing> {
+async function list({ sourcePath }: Folder, keyword: string, { reader }: Session, run: Run): Promise<Listing> {
   try {
-    return await listMailbox(reader, folder.sourcePath, keyword);
+    return await notingHangUps('source', sourcePath, reader, run, () => listMailbox(reader, sourcePath, keyword));
   } catch (error) {
     if (isRefusal(error)) throw new FolderLeft('mailbox unreadable', error);
     throw error;

@@ -12,6 +12,7 @@ import {
   type Engine,
 } from './engine.ts';
 import { planFolders } from './folder-plan.ts';
+import { notingHangUps, suspectsLast } from './hang-ups.ts';
 import { batchesOf, workOf } from './lanes.ts';
 import { storedPath } from './ledger-rows.ts';
 import type { LedgerMailbox } from './ledger.ts';
@@ -144,10 +145,13 @@ async function compareMailboxes(engine: Engine): Promise<Counts & { readonly ope
   const compared = new Set<LedgerMailbox>();
   const compare = async (batch: readonly LedgerMailbox[], { checker }: CheckSession, goesOn: () => boolean) => {
     const waiting = batch.filter((mailbox) => !compared.has(mailbox));
-    checker.listAhead(waiting.map(({ destinationPath }) => destinationPath));
-    for (const mailbox of waiting) {
+    const { others, suspects } = suspectsLast(waiting, 'destination', ({ destinationPath }) => destinationPath, run);
+    checker.listAhead(others.map(({ destinationPath }) => destinationPath));
+    for (const mailbox of [...others, ...suspects]) {
       if (!goesOn()) return;
-      const comparing = compareMailbox(mailbox, checker, run);
+      const comparing = notingHangUps('destination', mailbox.destinationPath, checker, run, () =>
+        compareMailbox(mailbox, checker, run),
+      );
       const counts = await unlessTroubled(comparing, mailbox.destinationPath, run, troubleWith(engine, mailbox));
       compared.add(mailbox);
       run.looked();
@@ -181,7 +185,8 @@ async function settleOpenMailboxes(ids: ReadonlySet<number>, engine: Engine): Pr
       const { checker } = session;
       const path = mailbox.destinationPath;
       const trouble = troubleWith(engine, mailbox);
-      const opened = await unlessTroubled(checker.open(path), path, run, trouble);
+      const opening = notingHangUps('destination', path, checker, run, () => checker.open(path));
+      const opened = await unlessTroubled(opening, path, run, trouble);
       const looked =
         opened && (await unlessTroubled(findAnew(mailbox, opened.uidValidity, session, run), path, run, trouble));
       if (looked === null) await noteUnread(mailbox, engine);

@@ -10,6 +10,7 @@ import {
   troubleWith,
   type Engine,
 } from './engine.ts';
+import { suspectsLast } from './hang-ups.ts';
 import { batchesOf, Stopped, workOf } from './lanes.ts';
 import { readRows } from './known-rows.ts';
 import { meanwhile, type Task } from './meanwhile.ts';
@@ -124,8 +125,9 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   const most = () => mostLanes(engine);
   const list = async (batch: readonly Folder[], session: Session, goesOn: () => boolean) => {
     const unlisted = batch.filter(({ sourcePath }) => !listings.has(sourcePath) && !left.has(sourcePath));
-    session.reader.listAhead(unlisted.map(({ sourcePath }) => sourcePath));
-    for (const folder of unlisted) {
+    const { others, suspects } = suspectsLast(unlisted, 'source', ({ sourcePath }) => sourcePath, run);
+    session.reader.listAhead(others.map(({ sourcePath }) => sourcePath));
+    for (const folder of [...others, ...suspects]) {
       if (!goesOn()) return;
       await leaving(folder, async () => {
         listings.set(folder.sourcePath, await listFolder(folder, forwardedMark, session, run));

@@ -170,6 +170,7 @@ async function runEngine<Result>(
     stale: new Set(),
     unsure: new Map(),
     ...openFaults(),
+    opened: { source: new Set(), destination: new Set() },
     askAgain: (messages) => {
       const fresh = messages.filter((message) => !asked.has(message));
       for (const message of fresh) asked.add(message);

@@ -1,7 +1,8 @@
 import type { Mailbox, MailboxStatus } from '../imap/mailbox.ts';
 import type { MailControl, MailReader, Namespace, Opened } from '../imap/streams.ts';
 import type { Folder } from './copy-folder.ts';
-import { closeOthers, isNarrow, mostCheckers, mostLanes, type Engine } from './engine.ts';
+import { closeOthers, isNarrow, mostCheckers, mostLanes, troubleWith, type Engine } from './engine.ts';
+import { noteHangUp, notingHangUps, suspectsLast } from './hang-ups.ts';
 import { workOf } from './lanes.ts';
 import { storedPath } from './ledger-rows.ts';
 import { openMaking, type Making } from './making.ts';
@@ -9,7 +10,7 @@ import { mapMailboxes, type MappedMailbox } from './mapping.ts';
 import { settleAbandoned } from './recovery.ts';
 import { followRenames, mayBeRenamed, type Names } from './renames.ts';
 import type { Run } from './run.ts';
-import { unlessInTrouble } from './troubles.ts';
+import { unlessInTrouble, unlessTroubled } from './troubles.ts';
 
 /** What a round of the copy is to do; `making` makes the mailboxes that the folders go to. */
 export type Plan = { readonly folders: readonly Folder[]; readonly making: Making };
@@ -201,6 +202,7 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
   const unsaid = listed.flatMap(({ path }) =>
     (seen.has(path) || run.known.has(path)) && !statuses.has(path) ? [path] : [],
   );
+  const answered = new Set<string>();
   let isLooking = true;
   /** For the last look, unless something new is found. */
   const makeReady = async () => {
@@ -214,14 +216,33 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
     const { uidValidity, uidNext, exists } = (await status()) ?? (await status()) ?? {};
     // Some don't say which UID comes next: what has changed can't be told of them then.
     if (uidValidity !== undefined) statuses.set(path, { uidValidity, uidNext: uidNext ?? 0, exists: exists ?? -1 });
+    if (uidValidity !== undefined) run.opened.source.add(path);
+    answered.add(path);
     run.looked();
+  };
+  const askTogether = async (paths: readonly string[], reader: MailReader) => {
+    try {
+      await Promise.all(paths.map((path) => ask(path, reader)));
+    } catch (error) {
+      const first = paths.find((path) => !answered.has(path));
+      if (first !== undefined) noteHangUp('source', first, error, reader, run);
+      throw error;
+    }
+  };
+  const askAlone = async (path: string, reader: MailReader) => {
+    const asking = notingHangUps('source', path, reader, run, () => ask(path, reader));
+    await unlessTroubled(asking, path, run, troubleWith(engine, { sourcePath: path }));
+    answered.add(path);
   };
   try {
     // The lanes that were made ready leave no connection beside those of the controls.
     if (unsaid.length > 0) await engine.released;
     await checkers.work(workOf(unsaid.length === 0 ? [] : [unsaid]), async (all, session) => {
       const reader = await session.reader();
-      await Promise.all(all.filter((path) => !statuses.has(path)).map((path) => ask(path, reader)));
+      const waiting = all.filter((path) => !answered.has(path));
+      const { others, suspects } = suspectsLast(waiting, 'source', (path) => path, run);
+      await askTogether(others, reader);
+      for (const path of suspects) await askAlone(path, reader);
     });
   } finally {
     isLooking = false;

@@ -4,6 +4,7 @@ import type { Clock } from '../imap/wire.ts';
 import { destinationPlace, fetchReadable, messageName, notingBreaks, readableOf, sourcePlace } from './breaks.ts';
 import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
 import type { LedgerMailbox, NewRow } from './ledger.ts';
+import { isSuspect, notingHangUps } from './hang-ups.ts';
 import { isMacOf } from './mac.ts';
 import { inParts, listedAmong, stillThere } from './looking.ts';
 import { isProvidersForm } from './norm.ts';
@@ -45,7 +46,9 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   const { together, alone } = readableOf(place, uids, run);
   const unread = new Map([...together, ...alone].map((uid) => [uid, all.get(uid) ?? []]));
   if (unread.size === 0) return;
-  const opening = unlessRefused(checker.open(path));
+  const opening = notingHangUps('destination', path, checker, run, () => unlessRefused(checker.open(path)));
+  opening.catch(() => {});
+  if (isSuspect('destination', path, run)) await opening;
   // Sent with it: waiting for the one before the other would cost a round trip.
   const [first, ...others] = [together, ...alone.map((uid) => [uid])].filter((asked) => asked.length > 0);
   const messages = checker.fetch(path, first ?? []);

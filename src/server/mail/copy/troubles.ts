@@ -1,6 +1,7 @@
 import { isBareRefusal, isRefusal, MailboxRenumbered, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
 import { messagesOf, type Faults } from './breaks.ts';
+import { HangsUp } from './hang-ups.ts';
 
 /** What servers say of one mailbox as well as of all. */
 const OWN_CODES = new Set(['SERVERBUG', 'INUSE', 'UNAVAILABLE']);
@@ -28,12 +29,14 @@ export function refusedForNow(waits: number, cause?: unknown): RefusedForNow | n
 }
 
 /**
- * Whether an error that a server calls passing, or another UIDVALIDITY each time, has come so often at one mailbox that it is taken for the mailbox's own.
+ * Whether an error that a server calls passing, another UIDVALIDITY each time, or a hang-up, has come so often at one mailbox
+ * that it is taken for the mailbox's own.
  * @param other its path at the other side, where that has a part in it
  */
 export function isTroubled(error: unknown, mailbox: string, run: Faults, other = mailbox): error is MailError {
   if (!(error instanceof MailError) || error.pause !== undefined) return false;
-  if (!(error instanceof MailboxRenumbered) && !OWN_CODES.has(error.responseCode ?? '')) return false;
+  const isOwn = error instanceof MailboxRenumbered || error instanceof HangsUp;
+  if (!isOwn && !OWN_CODES.has(error.responseCode ?? '')) return false;
   const messages = Math.min(Math.max(run.faults(messagesOf(mailbox)), run.faults(messagesOf(other))), MESSAGES);
   const [times, most] = [run.noteFault(`trouble with ${mailbox}`), TIMES * (messages + 1)];
   // What comes after it is tried as often again.

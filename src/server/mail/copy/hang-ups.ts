@@ -1,0 +1,73 @@
+import { isBreak, MailError, unlessRefused } from '../imap/mail-error.ts';
+import type { MailReader } from '../imap/streams.ts';
+import type { Run } from './run.ts';
+import type { Account } from './sessions.ts';
+
+/**
+ * A server hangs up each time that it is to open or list this mailbox, as Dovecot does where its index is damaged, and
+ * opens another one over the same connection.
+ */
+export class HangsUp extends MailError {
+  constructor(account: Account, cause: unknown) {
+    super('lost', 'The mail server hangs up at a mailbox.', { cause });
+    this.account = account;
+  }
+}
+
+function nameOf(account: Account, path: string): string {
+  return `hung up at ${account} ${path}`;
+}
+
+/** Whether a server has hung up at a mailbox in this run, so that it is to be asked for alone, after all others. */
+export function isSuspect(account: Account, path: string, run: Pick<Run, 'faults'>): boolean {
+  return run.faults(nameOf(account, path)) > 0;
+}
+
+export function suspectsLast<Item>(
+  items: readonly Item[],
+  account: Account,
+  pathOf: (item: Item) => string,
+  run: Run,
+): { readonly others: readonly Item[]; readonly suspects: readonly Item[] } {
+  const isLast = (item: Item) => isSuspect(account, pathOf(item), run);
+  return { others: items.filter((item) => !isLast(item)), suspects: items.filter(isLast) };
+}
+
+/** Notes that a server has hung up at a mailbox, if that is what went wrong over this connection. */
+export function noteHangUp(account: Account, path: string, error: unknown, reader: MailReader, run: Run): boolean {
+  if (!isBreak(error) || !reader.isOver) return false;
+  // It takes one time more to know that it is this one.
+  if (run.noteFault(nameOf(account, path)) === 1) run.looked();
+  return true;
+}
+
+/**
+ * Does what opens a mailbox first, and notes whether the server hangs up at it. From the second time on another mailbox is
+ * opened before, so that a server which is gone, or opens none, is told from one that hangs up at this one.
+ * @param reader over the connection that the work is done over
+ * @throws {HangsUp} and what the work throws
+ */
+export async function notingHangUps<Answer>(
+  account: Account,
+  path: string,
+  reader: MailReader,
+  run: Run,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  const other = isSuspect(account, path, run) ? otherThan(path, account, run) : undefined;
+  const isSure = other !== undefined && (await unlessRefused(reader.open(other))) !== null;
+  try {
+    const answer = await work();
+    run.opened[account].add(path);
+    return answer;
+  } catch (error) {
+    const hasHungUp = noteHangUp(account, path, error, reader, run);
+    throw hasHungUp && isSure ? new HangsUp(account, error) : error;
+  }
+}
+
+/** One that the server has opened in this run, if there is one. */
+function otherThan(path: string, account: Account, run: Run): string | undefined {
+  const listed = account === 'source' ? run.sourcePaths() : run.destinationPaths();
+  return [...run.opened[account], ...listed].find((each) => each !== path && !isSuspect(account, each, run));
+}
