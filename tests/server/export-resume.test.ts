@@ -161,6 +161,21 @@ test(
   },
 );
 
+test.each([
+  ['at which its server hangs up each time', new MailError('lost', 'The mail server closed the connection.')],
+  ['that is always said to be in trouble', new MailError('busy', 'Something is wrong.', { responseCode: 'SERVERBUG' })],
+])('a mailbox %s is named, and the rest is exported', needs('bsdtar'), async (_, trouble) => {
+  const source = mailboxes(3, 5);
+  for (const path of ['Folder 0', 'Folder 2']) {
+    const account = memoryAccount(source, { inTrouble: (each) => (each === path ? trouble : undefined) });
+    const id = await world.newTransfer();
+    expect(await world.exportMail(id, account)).toEqual([
+      { mailbox: path, reason: 'The mail server does not let us read this folder.' },
+    ]);
+    expect(await digestsIn(id)).toEqual(digestsOf(source.filter((each) => each.path !== path)));
+  }
+});
+
 test(
   'a message that the server refuses to hand out is named, and those around it are exported',
   needs('bsdtar'),
@@ -234,10 +249,12 @@ test.each([
       let isWell = false;
       let opened = 0;
       const account = memoryAccount(source, {
-        trouble: (path) => {
+        inTrouble: (path) => {
           if (isWell || path !== source[1]?.path) return undefined;
           opened += 1;
-          return since === 'once it has been listed' && opened === 1 ? undefined : responseCode;
+          return since === 'once it has been listed' && opened === 1
+            ? undefined
+            : new MailError('busy', 'The mailbox is in trouble.', { responseCode });
         },
       });
       if (since === 'under another name') {

@@ -29,8 +29,8 @@ type Hooks = {
   readonly onFetch?: (path: string, uid: number, count: number) => void | Promise<void>;
   /** Mailboxes that are listed but can't be opened. */
   readonly closed?: (path: string) => boolean;
-  /** The response code by which the server says that it is in trouble with a mailbox, of which nothing is to be had. */
-  readonly trouble?: (path: string) => string | undefined;
+  /** What is said of a mailbox in place of opening it; a lost connection has ended. */
+  readonly inTrouble?: (path: string) => MailError | undefined;
   /** How many messages are counted but not listed. */
   readonly unlisted?: (path: string) => number;
   /** Messages that are listed but never returned. */
@@ -40,7 +40,7 @@ type Hooks = {
 /** A generated account with the interfaces of a real one: for mailboxes that no server would store, and for stops at a given message. */
 export function memoryAccount(
   mailboxes: MemoryMailbox[],
-  { onFetch, withheld, closed, trouble, unlisted }: Hooks = {},
+  { onFetch, withheld, closed, inTrouble, unlisted }: Hooks = {},
 ): MemoryAccount {
   const fetched: string[] = [];
   const find = (path: string) => {
@@ -50,8 +50,6 @@ export function memoryAccount(
   };
   const opened = (path: string) => {
     const { messages, uidValidity = 1n } = find(path);
-    const responseCode = trouble?.(path);
-    if (responseCode !== undefined) throw new MailError('busy', 'The mailbox is in trouble.', { responseCode });
     if (closed?.(path) === true)
       throw new MailError('refused', 'The mailbox can not be opened.', { cause: new Error('NO') });
     return { uidValidity, uidNext: (messages.at(-1)?.uid ?? 0) + 1, exists: messages.length + (unlisted?.(path) ?? 0) };
@@ -65,11 +63,8 @@ export function memoryAccount(
       return false;
     }
   };
-  const reader: MailReader = {
-    isOver: false,
-    open: async (path) => opened(path),
+  const reader: Omit<MailReader, 'isOver' | 'open' | 'openAndList'> = {
     status: async (path) => opened(path),
-    openAndList: (path) => ({ opened: Promise.resolve(opened(path)), pages: reader.list(path) }),
     listAhead: () => {},
     async *list(path, fromUid = 1) {
       yield find(path)
@@ -93,6 +88,23 @@ export function memoryAccount(
     },
     [Symbol.asyncDispose]: async () => {},
   };
+  const openReader = (): MailReader => {
+    let isOver = false;
+    const open = (path: string) => {
+      const trouble = inTrouble?.(path);
+      isOver ||= trouble?.fault === 'lost';
+      if (trouble !== undefined) throw trouble;
+      return opened(path);
+    };
+    return {
+      ...reader,
+      get isOver() {
+        return isOver;
+      },
+      open: async (path) => open(path),
+      openAndList: (path) => ({ opened: Promise.resolve(open(path)), pages: reader.list(path) }),
+    };
+  };
   const source: CopySource = {
     control: async () => ({
       namespace: { prefix: '', delimiter: '/' },
@@ -101,7 +113,7 @@ export function memoryAccount(
       remove: () => Promise.reject(new Error('An export removes no mailbox.')),
       [Symbol.asyncDispose]: async () => {},
     }),
-    reader: async () => reader,
+    reader: async () => openReader(),
     limits: { connections: 2 },
   };
   return { mailboxes, fetched, source };

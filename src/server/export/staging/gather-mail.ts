@@ -1,4 +1,6 @@
 import type { Skipped } from '../../../contract/calls/status.ts';
+import type { Faults } from '../../mail/copy/breaks.ts';
+import { notingHangUps, type Openings } from '../../mail/copy/hang-ups.ts';
 import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
 import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
 import { wordsFor } from '../../mail/copy/reasons.ts';
@@ -96,9 +98,12 @@ async function listAll(
     listed.set(mailbox, null);
     if (!isRefusal(error) || isBareRefusal(error)) passing.add(mailbox);
   };
+  const openings = openingsOf(mailboxes, faults);
   await readers.work(workOf(mailboxes), async (mailbox, reader) => {
-    const listing = await unlessTroubled(listMailbox(reader, mailbox.path), mailbox.path, faults, leave(mailbox));
-    if (listing !== null) listed.set(mailbox, listing);
+    const { path } = mailbox;
+    const listing = notingHangUps('source', path, reader, openings, () => listMailbox(reader, path));
+    const there = await unlessTroubled(listing, path, faults, leave(mailbox));
+    if (there !== null) listed.set(mailbox, there);
   });
   if (await mayBeRenamed(listed, ledger))
     await readers.work(workOf([0]), (_, reader) => followRenames(listed, { ledger, reader, faults, leave }));
@@ -116,6 +121,15 @@ async function listAll(
     listed.delete(mailbox);
   }
   return { listings, unreadable };
+}
+
+function openingsOf(mailboxes: readonly Mailbox[], faults: Faults): Openings {
+  return {
+    ...faults,
+    opened: { source: new Set(), destination: new Set() },
+    sourcePaths: () => mailboxes.map(({ path }) => path),
+    destinationPaths: () => [],
+  };
 }
 
 async function wantedOf(

@@ -3,6 +3,9 @@ import type { MailReader } from '../imap/streams.ts';
 import type { Run } from './run.ts';
 import type { Account } from './sessions.ts';
 
+/** What is known of an account's mailboxes in this run. */
+export type Openings = Pick<Run, 'faults' | 'noteFault' | 'looked' | 'opened' | 'sourcePaths' | 'destinationPaths'>;
+
 /**
  * A server hangs up each time that it is to open or list this mailbox, as Dovecot does where its index is damaged, and
  * opens another one over the same connection.
@@ -27,14 +30,14 @@ export function suspectsLast<Item>(
   items: readonly Item[],
   account: Account,
   pathOf: (item: Item) => string,
-  run: Run,
+  run: Openings,
 ): { readonly others: readonly Item[]; readonly suspects: readonly Item[] } {
   const isLast = (item: Item) => isSuspect(account, pathOf(item), run);
   return { others: items.filter((item) => !isLast(item)), suspects: items.filter(isLast) };
 }
 
 /** Notes that a server has hung up at a mailbox, if that is what went wrong over this connection. */
-export function noteHangUp(account: Account, path: string, error: unknown, reader: MailReader, run: Run): boolean {
+export function noteHangUp(account: Account, path: string, error: unknown, reader: MailReader, run: Openings): boolean {
   if (!isBreak(error) || !reader.isOver) return false;
   // It takes one time more to know that it is this one.
   if (run.noteFault(nameOf(account, path)) === 1) run.looked();
@@ -51,7 +54,7 @@ export async function notingHangUps<Answer>(
   account: Account,
   path: string,
   reader: MailReader,
-  run: Run,
+  run: Openings,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
   const other = isSuspect(account, path, run) ? otherThan(path, account, run) : undefined;
@@ -67,7 +70,7 @@ export async function notingHangUps<Answer>(
 }
 
 /** One that the server has opened in this run, if there is one. */
-function otherThan(path: string, account: Account, run: Run): string | undefined {
+function otherThan(path: string, account: Account, run: Openings): string | undefined {
   const listed = account === 'source' ? run.sourcePaths() : run.destinationPaths();
   return [...run.opened[account], ...listed].find((each) => each !== path && !isSuspect(account, each, run));
 }
