@@ -11,8 +11,8 @@ const OLDEST_NODE = 24;
 const LAST_PORT = 65_535;
 /** What does not end after a signal, such as a statement to a database that says nothing, is broken off like any death, before an orchestrator's 60 s are over. */
 const STOP_WITHIN_MS = 50_000;
-/** sysexits(3): a configuration error. */
-const CONFIGURATION_EXIT = 78;
+/** sysexits(3): a configuration error, which no restart mends, and a service that is away. */
+const [CONFIGURATION_EXIT, UNAVAILABLE_EXIT] = [78, 69];
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE)
   stop(
@@ -40,7 +40,9 @@ try {
     PortalUnbuilt,
     AddressInUseError,
   ];
-  if (error instanceof Error && forOperator.some((kind) => error instanceof kind)) stop(error.message);
+  const isAway = error instanceof DatabaseUnavailable && error.wasAway;
+  if (error instanceof Error && forOperator.some((kind) => error instanceof kind))
+    stop(error.message, isAway ? UNAVAILABLE_EXIT : CONFIGURATION_EXIT);
   throw error;
 }
 
@@ -109,7 +111,7 @@ function sandboxPort({ port, healthPort }: Settings): number {
   return port === LAST_PORT || port + 1 === healthPort ? 0 : port + 1;
 }
 
-function stop(message: string): never {
+function stop(message: string, code = CONFIGURATION_EXIT): never {
   process.stderr.write(`${message}\n`);
-  process.exit(CONFIGURATION_EXIT);
+  process.exit(code);
 }

@@ -100,6 +100,8 @@ test('a flag that several messages lack and none has kept was dropped by the ser
     { path: 'INBOX', uid: 2, flags: ['$label1'] },
   ]);
   expect(droppedFlags([first], new Map())).toEqual([]);
+  // Read twice, after a fault.
+  expect(droppedFlags([first, first], new Map())).toEqual([]);
 });
 
 const refusedLook: MailReader['look'] = async function* () {

@@ -162,10 +162,12 @@ function noteFlags(path: string, found: Listed, { flags, destinationUid }: Unche
  */
 export function droppedFlags(missing: readonly FlagsMissing[], kept: Findings['kept']): readonly FlagsMissing[] {
   const times = new Map<string, number>();
-  for (const { flags } of missing)
+  // One may have been read twice, after a fault.
+  const once = [...new Map(missing.map((each) => [`${each.uid} ${each.path}`, each])).values()];
+  for (const { flags } of once)
     for (const flag of flags) times.set(flag.toLowerCase(), (times.get(flag.toLowerCase()) ?? 0) + 1);
   const isDropped = (path: string, flag: string) => (times.get(flag) ?? 0) > 1 && kept.get(path)?.has(flag) !== true;
-  return missing
+  return once
     .map(({ path, uid, flags }) => ({ path, uid, flags: flags.filter((flag) => isDropped(path, flag.toLowerCase())) }))
     .filter(({ flags }) => flags.length > 0);
 }
