@@ -261,6 +261,7 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
       { emailmigration: { status: 'review', attention }, contactsmigration: { status: 'inprogress' } },
       { emailmigration: { status: 'inprogress', waiting: { reason: 'provider_limit' } } },
       { emailmigration: { ...done, taken_back: 4 }, contactsmigration: done },
+      { emailmigration: { ...done, taken_back: 0, taking_back: true } },
       { emailmigration: done },
     ];
     const ids = statuses.map((_, at) => String(at).repeat(32));
@@ -271,7 +272,7 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     await arrive(`/oauth-callback-for-status?token_id=${TRANSFER_ID}&email=maria@gmail.com&provider=google&hash=abc`);
     await page.getByText('Completed').waitFor();
     expect(await page.getByRole('main').getByRole('listitem').locator('.strong:not(.address)').allInnerTexts()).toEqual(
-      ['Waiting for you. Please see its status.', 'Waiting', 'Taken back', 'Completed'],
+      ['Waiting for you. Please see its status.', 'Waiting', 'Taken back', 'Taking back', 'Completed'],
     );
   });
 

@@ -140,11 +140,15 @@ describe('the words of the fields', () => {
         destination.other.intro(ways),
         destination.download.intro(true, ways),
         startMigration.formats('eml', 'csv', ways),
+        googleTerms.statements(NAME, ways)[1][1],
+        emailScopes.why(ways),
+        destination.download.recommended(false, ways),
       ].filter((text) => /contact/i.test(text));
-    expect(textsWith({})).toHaveLength(7);
+    expect(textsWith({})).toHaveLength(9);
     expect(textsWith(without)).toEqual([
       'We copy messages and folders. Contacts, mail rules, signatures and auto replies do not move.',
       "Keep your mail on your own computer. Your contacts will not be in the files. We'll make the files and tell you when they are ready.",
+      'Not sure? Choose EML and CSV. Most mail programs can open EML. Please choose a contacts format as well, though there will be no contacts.',
     ]);
     expect(destination.cards(NAME, without)).toHaveLength(4);
     const real = { LEGACY_IMAP_URL: 'imaps://imap.example.com:993' };

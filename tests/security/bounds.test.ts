@@ -245,8 +245,12 @@ describe('what costs money or disk has a bound', () => {
     for (let at = 0; at < sessions; at += 1) statuses.add((await signIn(PASSWORD, `198.51.100.${at}`)).status);
     expect([...statuses]).toEqual([200]);
     const more = { email: `ann@${LEGACY_DOMAIN}`, password: PASSWORD, provider: 'sanbruno' };
-    const refused = await world.post('/api/validate/', more, fromClient('203.0.113.7'));
-    expect([refused.status, await kept('sessions')]).toEqual([429, sessions]);
+    // A directory may overlook accents.
+    const accented = `\u00E1nn@${LEGACY_DOMAIN}`;
+    world.passwords.set(accented, PASSWORD);
+    for (const email of [more.email, accented])
+      expect((await world.post('/api/validate/', { ...more, email }, fromClient('203.0.113.7'))).status).toBe(429);
+    expect(await kept('sessions')).toBe(sessions);
     // The network and the browser that came, and the one that was made of it.
     expect(await kept('known_clients')).toBeLessThanOrEqual(3 * remembered);
     const bob = { ...more, email: `bob@${LEGACY_DOMAIN}` };

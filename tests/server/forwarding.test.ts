@@ -475,7 +475,13 @@ const NOTHING_KNOWN = {
   rows: async function* () {},
 };
 
-const FAULTS = { ...openFaults(), looked: () => {} };
+const FAULTS = {
+  ...openFaults(),
+  looked: () => {},
+  opened: { source: new Set<string>(), destination: new Set<string>() },
+  sourcePaths: () => [],
+  destinationPaths: () => [],
+};
 
 test('what forwarding has brought since a transfer was put to rest, with messages on their way, is not copied', async () => {
   const mark = markOf(NEW_ADDRESS);

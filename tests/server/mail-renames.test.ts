@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { openFaults } from '../../src/server/mail/copy/breaks.ts';
 import type { LedgerMailbox } from '../../src/server/mail/copy/ledger.ts';
 import { followRenames } from '../../src/server/mail/copy/renames.ts';
 import type { Run } from '../../src/server/mail/copy/run.ts';
@@ -62,8 +63,11 @@ async function followed(
   const run = {
     known,
     copy: { ledger, clock: MACHINE_CLOCK },
-    faults: () => 0,
-    forgetFaults: () => {},
+    unsure: new Map(),
+    ...openFaults(),
+    looked: () => {},
+    opened: { source: new Set(), destination: new Set() },
+    sourcePaths: () => Object.keys(others),
   } as unknown as Run;
   await followRenames({ current: new Set(Object.keys(others)), validities: new Map() }, inPages, run);
   return { renamed, readToTheEnd, known: [...known.keys()] };

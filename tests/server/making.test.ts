@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailWriter } from '../../src/server/mail/imap/streams.ts';
+import { openFaults } from '../../src/server/mail/copy/breaks.ts';
 import { openBoth } from '../../src/server/mail/copy/both-mailboxes.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { openMaking } from '../../src/server/mail/copy/making.ts';
@@ -19,6 +20,9 @@ function making(answer: (path: string) => Promise<boolean>) {
       signal: stop.signal,
       onMade: async (path: string) => void made.push(path),
     },
+    ...openFaults(),
+    looked: () => {},
+    opened: { source: new Set(), destination: new Set() },
   } as unknown as Run;
   const writer = {
     create: (path: string) => {

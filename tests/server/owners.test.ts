@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { openVault } from '../../src/server/store/vault.ts';
-import { copyBrowser, openOwners } from '../../src/server/transfers/owners.ts';
+import { BROWSERS_AT_MOST, copyBrowser, openOwners } from '../../src/server/transfers/owners.ts';
 import { EMBEDDED, openTestDatabase } from '../support/fresh-database.ts';
 import { notedDatabase, rowsRead } from '../support/rows-read.ts';
 
-test('a sign-in reads what its browser owns, and not what all others do', async () => {
+test('a sign-in reads what its browser owns, not what all others do, and leaves only so many owners', async () => {
   await using database = await openTestDatabase(EMBEDDED);
   const vault = openVault(new Uint8Array(32).fill(7));
   await database.query(
@@ -22,4 +22,9 @@ test('a sign-in reads what its browser owns, and not what all others do', async 
   await copyBrowser(noted.database, vault, 'former', 'new');
   expect(await owners.has(transfer?.id ?? '', 'new')).toBe(true);
   expect(await rowsRead(database, noted.asked)).toBeLessThan(100);
+  for (let at = 0; at < BROWSERS_AT_MOST + 20; at += 1)
+    await copyBrowser(database, vault, at === 0 ? 'new' : `browser ${at - 1}`, `browser ${at}`);
+  const owned = await database.query('select 1 from transfer_browsers where transfer_id = $1', [transfer?.id]);
+  expect(owned).toHaveLength(BROWSERS_AT_MOST);
+  expect(await owners.has(transfer?.id ?? '', `browser ${BROWSERS_AT_MOST + 19}`)).toBe(true);
 });

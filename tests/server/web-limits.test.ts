@@ -185,6 +185,20 @@ describe('sign-ins', () => {
     expect(await signInLimits.hasSignedIn(ANN, client, HOUR_MS)).toBe(false);
   });
 
+  test('at a named host are counted by what stands before the @, whatever domain is written behind it', async () => {
+    const { limits, signInLimits } = openWeb(world.services);
+    const host = 'named.example';
+    const guess = { host, hostIsNamed: true, client: '203.0.113.9', browser: 'b', call: '/api/validate/' };
+    for (const mailbox of ['j.doe@x.example', 'j.doe+1@gmail.com', 'jdoe@gmail.com', 'j.dóe@googlemail.com'])
+      await (
+        await signInLimits.trySignIn({ ...guess, mailbox })
+      )('wrong');
+    const counted = await Promise.all(
+      ['j.doe', 'jdoe'].map((name) => limits.used('sign-ins to a mailbox', `${name}@\n${host}`)),
+    );
+    expect(counted.map(Math.round)).toEqual([3, 1]);
+  });
+
   test('at a server that takes anybody leave only so much in the database, whatever mailboxes and browsers are made up', async () => {
     const { signInLimits } = openWeb(world.services);
     const kept = async () => (await world.database.query('select key from known_clients')).length;

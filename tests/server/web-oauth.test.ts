@@ -30,7 +30,7 @@ beforeEach(async () => {
     server.person.refusesScopes = [];
     server.person.cancels = false;
     server.answersTokens = true;
-    server.refusesClient = 'no';
+    server.refusesTokens = null;
     server.tokenRequests.length = 0;
     server.revocations.length = 0;
   }
@@ -615,15 +615,16 @@ describe('tokens', () => {
   });
 
   test.each([
-    ['google', 'invalid_grant'],
-    ['yahoo', 'INVALID_REFRESH_TOKEN'],
-    ['yahoo', 'INVALID_GRANT'],
-    ['yahoo', 'TOKEN_EXPIRED'],
-    ['yahoo', 'ACCOUNT_NOT_AUTHORIZED'],
-  ] as const)('that the person withdrew need a new consent (%s: %s)', async (provider, error) => {
+    ['google', 'invalid_grant', false],
+    ['yahoo', 'INVALID_REFRESH_TOKEN', false],
+    ['yahoo', 'INVALID_GRANT', false],
+    ['yahoo', 'TOKEN_EXPIRED', false],
+    ['yahoo', 'TOKEN_EXPIRED', true],
+    ['yahoo', 'ACCOUNT_NOT_AUTHORIZED', false],
+  ] as const)('that the person withdrew need a new consent (%s: %s)', async (provider, error, challenges) => {
     const id = await tokensOf(provider);
     world.advance(3_600_000);
-    serverOf(provider).withdrawConsent(error);
+    serverOf(provider).refusesTokens = { error, challenges };
     await expect(world.services.tokens.accessToken(id)).rejects.toThrow(ConsentError);
   });
 });
@@ -636,10 +637,14 @@ const toldSince = (begun: number) =>
     .filter(({ level, msg }) => level === 50 && msg.includes('CLIENT_SECRET'))
     .map(({ provider }) => provider);
 
-describe.each(['by code', 'by challenge'] as const)('a provider that refuses the client %s', (how) => {
+describe.each([
+  ['by code', { error: 'invalid_client' }],
+  ['by its own code', { error: 'INVALID_CLIENT_SECRET' }],
+  ['by challenge', { error: 'INVALID_CLIENT', challenges: true }],
+] as const)('a provider that refuses the client %s', (_, how) => {
   test('is told to the operator when somebody signs in', async () => {
     const begun = world.logLines.length;
-    serverOf('yahoo').refusesClient = how;
+    serverOf('yahoo').refusesTokens = how;
     expect(pageOf(await newBrowser().until(start('yahoo'), isPage))).toMatchObject({ error: 'EXTERNAL_OAUTH_ERROR' });
     expect(toldSince(begun)).toEqual(['yahoo']);
   });
@@ -648,7 +653,7 @@ describe.each(['by code', 'by challenge'] as const)('a provider that refuses the
     const id = await tokensOf('yahoo');
     world.advance(3_600_000);
     const begun = world.logLines.length;
-    serverOf('yahoo').refusesClient = how;
+    serverOf('yahoo').refusesTokens = how;
     await expect(world.services.tokens.accessToken(id)).rejects.toThrow(TokenUnavailable);
     expect(toldSince(begun)).toEqual(['yahoo']);
   });

@@ -386,9 +386,48 @@ test('nor does one at each side, nor one at which the server hangs up only once 
     }
 });
 
+test.each(['SERVERBUG', HANGS_UP])(
+  'nor does one that answers by "%s" where something is looked for in it that belongs to another one',
+  async (code) => {
+    const closing = { path: 'Box 1', opens: -1, code, isSilent: true };
+    for (const side of ['source', 'destination'] as const)
+      for (const does of ['deletes a message', 'deletes a mailbox', 'renames a mailbox'] as const)
+        for (const atCommand of [30, 60]) {
+          const deeds = [{ side, atCommand, does }];
+          const outcome = await simulate(scenarioWith([20, 5, 5, 5], { orders: 2, deeds, [side]: { closing } }));
+          const failures = endsOf(outcome).ends.map(({ failure }) => failure);
+          expect({ side, does, atCommand, wrong: outcome.wrong, failures }).toEqual({
+            side,
+            does,
+            atCommand,
+            wrong: [],
+            failures: [undefined, undefined],
+          });
+        }
+    const forwarded = { mail: { marked: 0.5 }, destination: { closing: { ...closing, path: 'Box 2' } } };
+    expect(endsOf(await simulate(scenarioWith([10, 10, 10], forwarded)))).toEqual({
+      wrong: [],
+      ends: [{ failure: undefined, mailboxesLeft: 1 }],
+    });
+  },
+);
+
+test.each(['source', 'destination'] as const)(
+  'a %s that is in trouble with all mailboxes for an hour is waited for',
+  async (side) => {
+    for (const code of ['SERVERBUG', 'UNAVAILABLE'])
+      for (const from of [0, 300]) {
+        const refusesReading = { part: 1, code, from, until: 3_600_000 } as const;
+        const { wrong, receipts } = await simulate(scenarioWith([10, 5, 5], { [side]: { refusesReading } }));
+        expect({ code, from, wrong }).toEqual({ code, from, wrong: [] });
+        expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+      }
+  },
+);
+
 test('a mailbox at which a server hangs up for a while is copied all the same', async () => {
   for (const side of ['source', 'destination'] as const)
-    for (const until of [1, 3, 8]) {
+    for (const until of [1, 3, 8, 25]) {
       const closing = { path: 'Box 1', opens: -1, until, code: HANGS_UP };
       expect({ side, until, ...endsOf(await simulate(scenarioWith([20, 5, 5], { [side]: { closing } }))) }).toEqual({
         side,

@@ -30,12 +30,10 @@ export type SignInServer = AsyncDisposable & {
   readonly revocations: URLSearchParams[];
   /** Whether the provider answers its token endpoint; `false` makes it hang up. */
   answersTokens: boolean;
-  /** How its token endpoint refuses the client: by the code in the body alone, or by a challenge as well (RFC 6749 §5.2). */
-  refusesClient: 'no' | 'by code' | 'by challenge';
+  /** What its token endpoint refuses each request with: the code in the body alone, or a challenge as well (RFC 6749 §5.2). */
+  refusesTokens: { readonly error: string; readonly challenges?: boolean } | null;
   /** The token endpoint waits for this before it answers. */
   heldUntil: Promise<unknown>;
-  /** Revokes all grants, so that refresh tokens are refused, with `invalid_grant` or the error that is given. */
-  withdrawConsent(error?: string): void;
 };
 
 type Options = {
@@ -60,7 +58,6 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     refusesScopes: [],
     cancels: false,
   };
-  const revoked: { as?: string } = {};
   const configuration: Configuration = {
     clients: [
       {
@@ -101,9 +98,9 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     }),
   };
   const provider = new Provider(issuer, configuration);
-  const control: Pick<SignInServer, 'answersTokens' | 'refusesClient' | 'heldUntil'> = {
+  const control: Pick<SignInServer, 'answersTokens' | 'refusesTokens' | 'heldUntil'> = {
     answersTokens: true,
-    refusesClient: 'no',
+    refusesTokens: null,
     heldUntil: Promise.resolve(),
   };
   const tokenRequests: URLSearchParams[] = [];
@@ -119,15 +116,11 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
       ctx.req.socket.destroy();
       return;
     }
-    if (ctx.path === '/token' && control.refusesClient !== 'no') {
-      ctx.status = 401;
-      if (control.refusesClient === 'by challenge') ctx.set('www-authenticate', 'Basic realm="provider"');
-      ctx.body = { error: 'invalid_client' };
-      return;
-    }
-    if (ctx.path === '/token' && revoked.as !== undefined) {
-      ctx.status = 400;
-      ctx.body = { error: revoked.as };
+    if (ctx.path === '/token' && control.refusesTokens !== null) {
+      const { error, challenges = false } = control.refusesTokens;
+      ctx.status = challenges ? 401 : 400;
+      if (challenges) ctx.set('www-authenticate', 'Basic realm="provider"');
+      ctx.body = { error };
       return;
     }
     await next();
@@ -179,20 +172,17 @@ export async function startSignInServer({ redirectUri, scopes, tokenLife = 3600 
     set answersTokens(answers) {
       control.answersTokens = answers;
     },
-    get refusesClient() {
-      return control.refusesClient;
+    get refusesTokens() {
+      return control.refusesTokens;
     },
-    set refusesClient(how) {
-      control.refusesClient = how;
+    set refusesTokens(how) {
+      control.refusesTokens = how;
     },
     get heldUntil() {
       return control.heldUntil;
     },
     set heldUntil(until) {
       control.heldUntil = until;
-    },
-    withdrawConsent: (error = 'invalid_grant') => {
-      revoked.as = error;
     },
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {

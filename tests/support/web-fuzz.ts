@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DELAYS } from '../../machines/wizard.delays.ts';
 import { Failure } from '../../src/contract/failure.ts';
 import { PROVIDERS } from '../../src/contract/provider-name.ts';
 import { calls } from '../../src/server/web/calls/all.ts';
 import { fromClient, LEGACY_DOMAIN, openWebWorld, type WebWorld } from './web-world.ts';
+
+/** Under what a test may take, so that the call is named; one waits up to 3 s for a host. */
+const ANSWERED_WITHIN_MS = 9000;
 
 const nasty = fc.constantFrom(
   '',
@@ -159,7 +161,7 @@ export function fuzzWeb(runs: number): void {
               call.method === 'POST'
                 ? await world.post(path, text, { ...fromClient(address), authorization })
                 : await world.get(path, { ...fromClient(address), authorization });
-            expect(performance.now() - began).toBeLessThan(DELAYS['answer limit']);
+            expect(performance.now() - began).toBeLessThan(ANSWERED_WITHIN_MS);
             expect(answer.status).toBeLessThan(500);
             if (answer.status === 200) v.parse(call.Answer, answer.body);
             else v.parse(Failure, answer.body);

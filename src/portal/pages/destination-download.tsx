@@ -23,7 +23,7 @@ export function DownloadPage() {
       elsewhere
     >
       <Form label={words.heading} onSubmit={() => send({ type: 'download.press' })}>
-        <p>{words.recommended(emailExportType === 'eml' && contactsExportType === 'csv')}</p>
+        <p>{words.recommended(emailExportType === 'eml' && contactsExportType === 'csv', settings)}</p>
         <div className="stack" data-gap="small">
           <Choice
             label={words.emailFormat}

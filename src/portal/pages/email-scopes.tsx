@@ -7,14 +7,14 @@ import { WizardPage } from './wizard-page.tsx';
 
 export function EmailScopesPage() {
   const send = useSend();
-  const destination = useWizard(({ context }) => context.destination);
+  const { destination, settings } = useWizard(({ context }) => context);
   const isBack = destination?.provider === 'google' && destination.email === '';
   return (
     <WizardPage heading={words.heading} lead={words.lead(isBack)} elsewhere>
       <section className="stack" aria-labelledby="scopes">
         <h2 id="scopes">{words.title}</h2>
         <Facts facts={words.scopes.map((text) => ({ icon: DRAWINGS.ticked, text }))} />
-        <p>{words.why}</p>
+        <p>{words.why(settings)}</p>
       </section>
       {isBack && <p>{words.todo}</p>}
       <div className="actions">

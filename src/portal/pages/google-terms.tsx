@@ -6,12 +6,12 @@ import { WizardPage } from './wizard-page.tsx';
 
 export function GoogleTermsPage() {
   const send = useSend();
-  const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
+  const settings = useWizard((snapshot) => snapshot.context.settings);
   return (
     <WizardPage heading={words.heading} lead={words.lead} elsewhere>
       <section className="stack" data-gap="small" aria-labelledby="statement">
         <h2 id="statement">{words.title}</h2>
-        {words.statements(legacyName).map(([about, statement]) => (
+        {words.statements(settings.legacyName, settings).map(([about, statement]) => (
           <p key={about}>
             <span className="strong">{about}</span> {statement}
           </p>

@@ -84,7 +84,9 @@ function wholeOf(transfer: TransferStatus): keyof typeof words.standing | null {
     each.waiting !== undefined && each.finished === undefined ? 'interrupted' : standingOf(each),
   );
   const whole = (['running', 'interrupted', 'failed', 'success'] as const).find((each) => standings.includes(each));
-  return whole === 'success' && isTakenBack(transfer.emailmigration ?? {}) ? 'undone' : (whole ?? null);
+  const mail = transfer.emailmigration;
+  if (whole !== 'success' || mail === undefined || !isTakenBack(mail)) return whole ?? null;
+  return mail.taking_back === true ? 'undoing' : 'undone';
 }
 
 function NoneFound() {

@@ -1,8 +1,10 @@
+import type { Brings } from '../wording.ts';
+
 export const googleTerms = {
   heading: 'Before you go to Google',
   lead: 'Google asks us to tell you what we do with the access that you give us.',
   title: "Our privacy statement for Google's services",
-  statements: (legacyName: string) =>
+  statements: (legacyName: string, { bringsNoContacts }: Brings) =>
     [
       [
         'What we ask for:',
@@ -10,7 +12,7 @@ export const googleTerms = {
       ],
       [
         'What we do with it:',
-        `We add your ${legacyName} mail and contacts to your Google account. Then we check that everything arrived. To do this, our software looks at the mail and contacts that are there. No person reads them.`,
+        `We add your ${legacyName} mail${bringsNoContacts ? '' : ' and contacts'} to your Google account. Then we check that everything arrived. To do this, our software looks at the mail${bringsNoContacts ? '' : ' and contacts'} that ${bringsNoContacts ? 'is there. No person reads it' : 'are there. No person reads them'}.`,
       ],
       [
         'What we never do:',
@@ -36,7 +38,8 @@ export const emailScopes = {
     'Read, compose, send, and permanently delete all your email from Gmail',
     'See, edit, download, and permanently delete your contacts',
   ],
-  why: 'This is how Google words it. We use the first to add your mail and check that it arrived. We use the second to add your contacts. We never send email, and we never delete what you already have.',
+  why: ({ bringsNoContacts }: Brings) =>
+    `This is how Google words it. We use the first to add your mail and check that it arrived. We ${bringsNoContacts ? 'do not use the second, but Google asks for both' : 'use the second to add your contacts'}. We never send email, and we never delete what you already have.`,
   retry: 'Try Gmail again',
   todo: 'If you would rather not allow this, press “Next” to choose another way.',
   next: 'Next',

@@ -280,6 +280,7 @@ export const statusFromEmail = {
     attention: 'Waiting for you. Please see its status.',
     running: 'In progress',
     interrupted: 'Waiting',
+    undoing: 'Taking back',
     undone: 'Taken back',
     failed: 'It stopped. Please see its status.',
     success: 'Completed',

@@ -180,7 +180,7 @@ function nextStepOf(news: Notification): string {
   if (!isConfirmed) return strangersNextStep(kind);
   // The old mailbox is not as it was: that outlives what was stopped or taken back.
   if (forwarding !== undefined && (kind === 'stopped' || kind === 'taken back'))
-    return `If you want new mail to stay in your ${legacyName} mailbox, open the status page and press “Stop forwarding”. You can start again as long as your ${legacyName} mailbox is open.`;
+    return `${takenBack?.remark == null ? '' : 'Open the status page to see what you can do. '}If you want to end forwarding, open the status page and press “Stop forwarding”. You can start again as long as your ${legacyName} mailbox is open.`;
   switch (kind) {
     case 'started':
       return 'Nothing for now. You can close the page and turn off your computer.';

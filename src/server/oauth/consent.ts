@@ -216,7 +216,7 @@ export function openConsents({
         return await exchange(transaction, state, query);
       } catch (error) {
         if (error instanceof ConsentRefused) throw error;
-        logProviderFault(log, provider, error, 'a sign-in at a provider failed');
+        await logProviderFault(log, provider, error, 'a sign-in at a provider failed');
         const isOurs = error instanceof DatabaseUnavailable;
         throw new ConsentRefused(isOurs ? 'UNAVAILABLE' : 'EXTERNAL_OAUTH_ERROR', purpose, { cause: error });
       }

@@ -7,7 +7,7 @@ import type { Safe } from '../store/safe.ts';
 import type { OauthClients } from './client.ts';
 import type { Resource } from './profile.ts';
 import { PROFILES } from './profiles.ts';
-import { logProviderFault } from './provider-fault.ts';
+import { errorCodeOf, logProviderFault } from './provider-fault.ts';
 import { ConsentError, gone, TokenUnavailable } from './token-errors.ts';
 import {
   AHEAD_AT_MOST_MS,
@@ -114,9 +114,9 @@ export function openRefreshing({ database, safe, log, now, oauthClients: clients
       );
       return grantedOf(answer);
     } catch (cause) {
-      if (cause instanceof client.ResponseBodyError && REFUSALS.has(cause.error.toLowerCase()))
+      if (REFUSALS.has((await errorCodeOf(cause)) ?? ''))
         throw new ConsentError('The provider takes this consent no more.', { cause });
-      logProviderFault(log, provider, cause, 'a token could not be refreshed');
+      await logProviderFault(log, provider, cause, 'a token could not be refreshed');
       throw new TokenUnavailable('The provider did not refresh the token.', { cause });
     }
   }

@@ -46,6 +46,12 @@ export async function copyBrowser(sql: Sql, vault: Vault, former: string, key: s
      select distinct transfer_id, $2 from transfer_browsers where browser = any($1) on conflict do nothing`,
     [vault.digests('transfer browser', former), digestOf(vault, key)],
   );
+  // An answer may be lost, so the former key stays as well, as long as there is room.
+  await sql.query(
+    `delete from transfer_browsers as former where browser = any($1)
+     and (select count(*) from transfer_browsers as each where each.transfer_id = former.transfer_id) > $2`,
+    [vault.digests('transfer browser', former), BROWSERS_AT_MOST],
+  );
 }
 
 /** Makes the owners of one transfer owners of another one, too. */

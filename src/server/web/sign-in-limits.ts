@@ -200,9 +200,9 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
       // The browser comes first, because others may share its network.
       const pairs = [browserPairOf(account, browser), pairOf(account, client)];
       // Some servers overlook the detail of an address, and some the domain: a visitor could make up ever new ones.
-      const address = withoutDetail(mailbox);
-      const counted = hostIsNamed ? `${address.slice(0, address.lastIndexOf('@'))}\n${host}` : address;
-      const admitted = await admit(signIn, likeness(counted), pairs);
+      const local = mailbox.slice(0, mailbox.lastIndexOf('@') + 1);
+      const counted = hostIsNamed ? `${likenessOf(local)}\n${host}` : likenessOf(mailbox);
+      const admitted = await admit(signIn, counted, pairs);
       return async (outcome) => {
         if (outcome === 'wrong') return;
         await limits.giveBack(admitted.mailbox);
@@ -265,15 +265,15 @@ const PLAIN: ReadonlyMap<string, string> = new Map(
 );
 
 function ofMailbox(mailbox: string): Count {
-  return ['visitors remembered at a mailbox', likeness(withoutDetail(mailbox))];
+  return ['visitors remembered at a mailbox', likenessOf(mailbox)];
 }
 
 /**
  * What spellings have in common that a directory may find one account by: Active Directory and MySQL overlook accents.
- * Guesses are counted by it, and nothing else is.
+ * What is limited for each mailbox is counted by it, and nothing else is.
  */
-function likeness(address: string): string {
-  const bare = folded(address).normalize('NFKD').replaceAll(/\p{M}/gu, '');
+export function likenessOf(mailbox: string): string {
+  const bare = folded(withoutDetail(mailbox)).normalize('NFKD').replaceAll(/\p{M}/gu, '');
   return bare.replaceAll(/[^\0-\x7f]/gu, (letter) => PLAIN.get(letter) ?? letter);
 }
 

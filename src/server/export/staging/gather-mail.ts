@@ -94,9 +94,13 @@ async function listAll(
 ): Promise<Found> {
   const listed = new Map<Mailbox, Listing | null>(mailboxes.map((mailbox) => [mailbox, null]));
   const passing = new Set<Mailbox>();
+  const refused = new Set<Mailbox>();
+  let trouble: MailError | undefined;
   const leave = (mailbox: Mailbox) => (error: MailError) => {
     listed.set(mailbox, null);
     if (!isRefusal(error) || isBareRefusal(error)) passing.add(mailbox);
+    if (isRefusal(error)) refused.add(mailbox);
+    else trouble = error;
   };
   const openings = openingsOf(mailboxes, faults);
   await readers.work(workOf(mailboxes), async (mailbox, reader) => {
@@ -105,6 +109,9 @@ async function listAll(
     const there = await unlessTroubled(listing, path, faults, leave(mailbox));
     if (there !== null) listed.set(mailbox, there);
   });
+  // What a server says of all mailboxes is its own trouble.
+  const open = mailboxes.filter((mailbox) => !refused.has(mailbox));
+  if (trouble !== undefined && open.length > 1 && open.every((mailbox) => listed.get(mailbox) === null)) throw trouble;
   if (await mayBeRenamed(listed, ledger))
     await readers.work(workOf([0]), (_, reader) => followRenames(listed, { ledger, reader, faults, leave }));
   // Names are settled in the order of the mailboxes, whichever is listed first.

@@ -71,12 +71,22 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
  * only what later runs can't do either is left out for good.
  * @throws {RefusedForNow}
  */
-async function unlessItMayPass({ troubled, left, findings, run }: Engine, isDone: boolean): Promise<void> {
+async function unlessItMayPass(engine: Engine, isDone: boolean): Promise<void> {
+  const { troubled, left, findings, run } = engine;
   const { refusalWaits, ledger } = run.copy;
   const trouble = [...troubled].find(([path]) => left.has(path))?.[1];
+  throwIfAll(engine, trouble);
   const wait = refusedForNow(refusalWaits, trouble);
   if (wait === null || (trouble === undefined && !isDone)) return;
   if ((await ledger.forgetRefused()) || trouble !== undefined || findings.late.size > 0) throw wait;
+}
+
+/** What a server says of all mailboxes is its own trouble, and waited for like any. Those that it refuses don't count. */
+function throwIfAll({ troubled, left, sourcePaths }: Engine, trouble: MailError | undefined): void {
+  if (trouble === undefined) return;
+  const isInTrouble = (path: string) => left.has(path) && troubled.get(path)?.passing === true;
+  const open = sourcePaths.filter((path) => isInTrouble(path) || !left.has(path));
+  if (open.length > 1 && open.every(isInTrouble)) throw trouble;
 }
 
 /** A folder that could not be read because it has another name by now, or is not there any more, has not been left out. */
@@ -89,7 +99,7 @@ async function forgetVanished(engine: Engine): Promise<void> {
   await lanes.work(
     workOf(gone),
     async (path, { reader }) => {
-      if (await unlessInTrouble(isMissing(reader, path, sourcePaths), path, run)) left.delete(path);
+      if (await unlessInTrouble(() => isMissing(reader, path, sourcePaths), path, run)) left.delete(path);
     },
     () => 1,
   );

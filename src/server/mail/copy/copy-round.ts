@@ -256,7 +256,7 @@ async function setDroppedFlags(engine: Engine): Promise<void> {
   await lanes.work(
     workOf([...Map.groupBy(dropped, ({ path }) => path)]),
     async ([path, all], { writer }) => {
-      const asked = <Answer>(ask: () => Promise<Answer>) => unlessInTrouble(askedAgain(ask), path, run);
+      const asked = <Answer>(ask: () => Promise<Answer>) => unlessInTrouble(() => askedAgain(ask), path, run);
       const selected = await asked(() => writer.select(path));
       if (selected === null) return;
       for (const { uid, flags } of all) await asked(() => writer.addFlags(path, uid, selected.keeps(flags)));

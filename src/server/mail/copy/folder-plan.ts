@@ -124,6 +124,7 @@ async function allOf(listed: readonly Mailbox[], statuses: Statuses, engine: Eng
   const paths = new Set(listed.map((mailbox) => mailbox.path));
   const validities = new Map([...statuses].map(([path, { uidValidity }]) => [path, uidValidity]));
   const names = { current: paths, validities };
+  if (!mayBeRenamed(names, run)) run.unsure.clear();
   if (!mayBeRenamed(names, run) && [...run.known.keys()].every((path) => paths.has(path))) return listed;
   let unlisted: readonly string[] = [];
   await engine.released;
@@ -145,10 +146,13 @@ async function allOf(listed: readonly Mailbox[], statuses: Statuses, engine: Eng
 
 /** Mailboxes that the source has and does not list. One that it lists under another name is not among them. */
 async function unlistedOf(names: Names, reader: MailReader, run: Run): Promise<readonly string[]> {
-  const validitiesOf = (paths: readonly string[]) =>
-    Promise.all(
-      paths.map(async (path) => names.validities.get(path) ?? (await statusOf(path, reader, run))?.uidValidity),
-    );
+  const validitiesOf = async (paths: readonly string[]) => {
+    const validities: (bigint | undefined)[] = [];
+    // One after the other: of several that are asked together nobody knows at which a server hangs up.
+    for (const path of paths)
+      validities.push(names.validities.get(path) ?? (await statusOf(path, reader, run))?.uidValidity);
+    return validities;
+  };
   const before = [...run.known.keys()].filter((path) => !names.current.has(path));
   const validities = await validitiesOf(before);
   if (validities.every((validity) => validity === undefined)) return [];
@@ -158,7 +162,8 @@ async function unlistedOf(names: Names, reader: MailReader, run: Run): Promise<r
 
 /** @returns `null` where the source refuses it, or is in trouble with that mailbox each time */
 function statusOf(path: string, reader: MailReader, run: Run): Promise<Opened | null> {
-  return unlessInTrouble(reader.status(path), `status of ${path}`, run);
+  const ask = () => notingHangUps('source', path, reader, run, () => reader.status(path));
+  return unlessInTrouble(ask, `status of ${path}`, run);
 }
 
 /** A name that a column can't hold stands in the ledger in another form. */
@@ -211,7 +216,7 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
   };
   void makeReady();
   const ask = async (path: string, reader: MailReader) => {
-    const status = () => statusOf(path, reader, run);
+    const status = () => unlessInTrouble(() => reader.status(path), `status of ${path}`, run);
     // Asked twice: a refusal may be momentary, and without an answer a renamed folder would be taken for another one.
     const { uidValidity, uidNext, exists } = (await status()) ?? (await status()) ?? {};
     // Some don't say which UID comes next: what has changed can't be told of them then.

@@ -1,4 +1,4 @@
-import { isBreak, isRefusal, MailError, unlessRefused } from '../imap/mail-error.ts';
+import { isBreak, isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
 import type { Clock } from '../imap/wire.ts';
 import {
@@ -12,9 +12,11 @@ import {
   type Place,
 } from './breaks.ts';
 import { secondsOf } from './digest.ts';
+import { notingHangUps, type Openings } from './hang-ups.ts';
 import { messageIdOf } from './message-text.ts';
 import type { Ledger, Planned } from './ledger.ts';
 import { inParts } from './looking.ts';
+import { unlessInTrouble } from './troubles.ts';
 
 /**
  * How long a forwarded message can be on its way: a server that is refused for a moment tries again (RFC 5321
@@ -45,7 +47,7 @@ export function openForwarded(
   mailboxes: () => readonly string[],
   clock: Clock,
   ledger: Known,
-  faults: Faults,
+  run: Looking,
 ): Forwarded {
   const there = new Map<string, ReadonlySet<string>>();
   /** By mailbox, UIDVALIDITY and UID whether an old one has arrived: each is read once, however often the source is listed. */
@@ -55,7 +57,7 @@ export function openForwarded(
     const all = new Set<string>();
     for (const path of mailboxes()) {
       const key = `${since.getTime()} ${path}`;
-      const ids = there.get(key) ?? (await messageIds(destination, path, since, ledger, faults));
+      const ids = there.get(key) ?? (await messageIds(destination, path, since, ledger, run));
       there.set(key, ids);
       for (const id of ids) all.add(id);
     }
@@ -74,7 +76,7 @@ export function openForwarded(
         // Days are a server's own (RFC 9051 §6.4.4, SINCE), and clocks differ.
         const ids = await arrived(new Date(Math.max(0, oldest - DAY_MS)), destination);
         const uids = unread.map(({ uid }) => uid);
-        for await (const { uid, header } of headersOf(sourcePlace(source, path, uidValidity), uids, faults)) {
+        for await (const { uid, header } of headersOf(sourcePlace(source, path, uidValidity), uids, run)) {
           const id = messageIdOf(header);
           judged.set(keyOf(uid), id !== undefined && ids.has(id));
         }
@@ -84,6 +86,8 @@ export function openForwarded(
     },
   };
 }
+
+type Looking = Faults & Openings;
 
 /** What the ledger knows of messages that were sent. */
 type Known = Pick<Ledger, 'claimed' | 'groups' | 'mailboxes' | 'rows'>;
@@ -121,10 +125,11 @@ async function messageIds(
   path: string,
   since: Date,
   ledger: Known,
-  faults: Faults,
+  run: Looking,
 ): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
-  const opened = await unlessRefused(reader.open(path));
+  const open = () => notingHangUps('destination', path, reader, run, () => reader.open(path));
+  const opened = await unlessInTrouble(open, path, run);
   if (opened === null) return ids;
   const claims = await ledger.claimed(path, opened.uidValidity);
   const unclaimed = (await reader.search(path, since)).filter((uid) => !claims.has(uid));
@@ -134,7 +139,7 @@ async function messageIds(
   for (const uids of inParts(unclaimed.filter((uid) => uid >= sent.from)))
     for await (const page of reader.look(path, uids))
       for (const listed of page) if (!sent.mayBe(listed)) theirs.push(listed.uid);
-  for await (const { header } of headersOf(destinationPlace(reader, path, opened.uidValidity), theirs, faults)) {
+  for await (const { header } of headersOf(destinationPlace(reader, path, opened.uidValidity), theirs, run)) {
     const id = messageIdOf(header);
     if (id !== undefined) ids.add(id);
   }

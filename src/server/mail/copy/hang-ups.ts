@@ -17,6 +17,9 @@ export class HangsUp extends MailError {
   }
 }
 
+/** So many that are refused are tried before a mailbox that is suspect. */
+const OTHERS_AT_MOST = 5;
+
 function nameOf(account: Account, path: string): string {
   return `hung up at ${account} ${path}`;
 }
@@ -38,7 +41,8 @@ export function suspectsLast<Item>(
 
 /** Notes that a server has hung up at a mailbox, if that is what went wrong over this connection. */
 export function noteHangUp(account: Account, path: string, error: unknown, reader: MailReader, run: Openings): boolean {
-  if (!isBreak(error) || !reader.isOver) return false;
+  // One that is slow may be so with all that is large.
+  if (!isBreak(error) || !reader.isOver || (error as MailError).fault === 'slow') return false;
   // It takes one time more to know that it is this one.
   if (run.noteFault(nameOf(account, path)) === 1) run.looked();
   return true;
@@ -57,11 +61,10 @@ export async function notingHangUps<Answer>(
   run: Openings,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
-  const other = isSuspect(account, path, run) ? otherThan(path, account, run) : undefined;
-  const isSure = other !== undefined && (await unlessRefused(reader.open(other))) !== null;
+  const isSure = isSuspect(account, path, run) && (await opensAnother(account, path, reader, run));
   try {
     const answer = await work();
-    run.opened[account].add(path);
+    if (answer !== null) run.opened[account].add(path);
     return answer;
   } catch (error) {
     const hasHungUp = noteHangUp(account, path, error, reader, run);
@@ -69,8 +72,21 @@ export async function notingHangUps<Answer>(
   }
 }
 
-/** One that the server has opened in this run, if there is one. */
-function otherThan(path: string, account: Account, run: Openings): string | undefined {
+/** Whether the server opens another mailbox: one that it has opened in this run, if there is one, or any that it lists. */
+async function opensAnother(account: Account, path: string, reader: MailReader, run: Openings): Promise<boolean> {
   const listed = account === 'source' ? run.sourcePaths() : run.destinationPaths();
-  return [...run.opened[account], ...listed].find((each) => each !== path && !isSuspect(account, each, run));
+  const others = new Set([...run.opened[account], ...listed]);
+  let tries = 0;
+  for (const other of others) {
+    if (other === path || isSuspect(account, other, run)) continue;
+    try {
+      if ((await unlessRefused(reader.open(other))) !== null) return true;
+    } catch (error) {
+      noteHangUp(account, other, error, reader, run);
+      throw error;
+    }
+    tries += 1;
+    if (tries === OTHERS_AT_MOST) break;
+  }
+  return false;
 }

@@ -4,10 +4,11 @@ import type { Group, LedgerMailbox, Row } from './ledger.ts';
 import { destinationPlace, sourcePlace, type Place } from './breaks.ts';
 import { secondsOf } from './digest.ts';
 import { inParts, listedFrom } from './looking.ts';
+import { notingHangUps } from './hang-ups.ts';
 import { match, type Wanted } from './matching.ts';
 import { fold } from './mapping.ts';
 import type { Run } from './run.ts';
-import { askedAgain, validityOf } from './troubles.ts';
+import { askedAgain, unlessInTrouble, validityOf } from './troubles.ts';
 
 /**
  * Whether a mailbox that can't be opened is not there: the server says so, or neither lists it nor tells of it; one that
@@ -64,7 +65,7 @@ export async function findMoved(
   for (const path of paths) {
     const wanted = missing.filter(({ uid }) => !moved.has(uid));
     if (wanted.length === 0) break;
-    const opened = path === from ? null : await unlessRefused(checker.open(path));
+    const opened = path === from ? null : await openOther(path, checker, run);
     if (opened === null) continue;
     const claims = await run.copy.ledger.claimed(path, opened.uidValidity);
     const candidates: Listed[] = [];
@@ -75,6 +76,12 @@ export async function findMoved(
     for (const [uid, { fate, isRead }] of found) if (isRead && (fate !== 'changed' || !twins.has(uid))) moved.add(uid);
   }
   return moved;
+}
+
+/** @returns `null` where it lets nobody in, or the server is in trouble with it each time, which is not for `from` to bear */
+function openOther(path: string, checker: MailReader, run: Run): Promise<Opened | null> {
+  const open = () => notingHangUps('destination', path, checker, run, () => checker.open(path));
+  return unlessInTrouble(open, path, run);
 }
 
 /** Messages that have gone together with their mailbox, which has been renamed: there they have the same UIDs. */

@@ -181,16 +181,17 @@ export async function settleAbandoned(
   const { settled } = await readRows(mailbox, run);
   const { checker } = session;
   const path = mailbox.destinationPath;
-  const opened = await unlessInTrouble(checker.open(path), path, run);
+  const opened = await unlessInTrouble(() => checker.open(path), path, run);
   if (opened === null) {
     const closed = groups.map((group) => group.id);
-    if (await unlessInTrouble(isMissing(checker, path, run.destinationPaths()), path, run))
+    if (await unlessInTrouble(() => isMissing(checker, path, run.destinationPaths()), path, run))
       await run.copy.ledger.settle([], closed);
     return;
   }
   const claims = new Set(await run.copy.ledger.claimed(path, opened.uidValidity));
   const wanted = wantedOf(groups, mailbox, [], settled, run);
-  await unlessInTrouble(settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run), path, run);
+  const settling = () => settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run);
+  await unlessInTrouble(settling, path, run);
 }
 
 type Looking = {

@@ -1,10 +1,11 @@
 import type { MailReader } from '../imap/streams.ts';
 import { fetchReadable, isReadable, sourcePlace } from './breaks.ts';
 import { digestOf, secondsOf } from './digest.ts';
+import { notingHangUps } from './hang-ups.ts';
 import type { LedgerMailbox, Row } from './ledger.ts';
 import { isUnsureDate } from './odd-dates.ts';
 import type { Run } from './run.ts';
-import { askedAgain, unlessTroubled, validityOf } from './troubles.ts';
+import { askedAgain, unlessInTrouble, validityOf } from './troubles.ts';
 
 /** How many messages are read to be sure, the first and the last among them. */
 const READ_AT_MOST = 5;
@@ -24,16 +25,23 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
   const { ledger } = run.copy;
   for (const path of names.current) {
     if (!isNew(path, names, run)) continue;
+    const unsure = run.unsure.get(path);
     run.unsure.delete(path);
-    const unless = <Answer>(asking: Promise<Answer>, name: string) =>
-      unlessTroubled(asking, name, run, (error) => run.unsure.set(path, error));
-    const uidValidity = names.validities.get(path) ?? (await unless(validityOf(path, reader), `status of ${path}`));
+    const asked = async <Answer>(ask: () => Promise<Answer>, name: string) => {
+      const asking = () => notingHangUps('source', path, reader, run, () => askedAgain(ask));
+      const answer = await unlessInTrouble(asking, name, run, (error) => run.unsure.set(path, error));
+      // It is not asked again.
+      if (answer === null && unsure !== undefined && !run.unsure.has(path)) run.unsure.set(path, unsure);
+      return answer;
+    };
+    const uidValidity =
+      names.validities.get(path) ?? (await asked(() => validityOf(path, reader), `status of ${path}`));
     const alike = [...known.values()]
       .flat()
       .filter((mailbox) => mailbox.sourceUidValidity === uidValidity && isGone(mailbox, names));
     for (const mailbox of alike) {
-      const comparing = askedAgain(() => isSameFolder(path, mailbox, reader, run));
-      if ((await unless(comparing, path)) !== true) continue;
+      if ((await asked(() => isSameFolder(path, mailbox, reader, run), path)) !== true) continue;
+      run.unsure.delete(path);
       const before = mailbox.sourcePath;
       const all = known.get(before) ?? [];
       const moved = names.current.has(before) ? [mailbox] : all;
@@ -51,6 +59,8 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
       break;
     }
   }
+  // Each that was gone has been found.
+  if (![...known.values()].flat().some((mailbox) => isGone(mailbox, names))) run.unsure.clear();
   return left;
 }
 

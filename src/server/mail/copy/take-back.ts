@@ -1,4 +1,4 @@
-import { isRefusal, MailboxRenumbered, type MailError, unlessRefused } from '../imap/mail-error.ts';
+import { isRefusal, MailboxRenumbered, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Clock } from '../imap/wire.ts';
 import type { MailControl, MailReader, MailWriter, Opened } from '../imap/streams.ts';
 import { digestOf } from './digest.ts';
@@ -7,7 +7,7 @@ import { openLanes, Stopped, workOf } from './lanes.ts';
 import { mayBeOdd, storedPath } from './ledger-rows.ts';
 import { inParts } from './looking.ts';
 import type { Appended, TakeBackRecords } from './take-back-records.ts';
-import { isTroubled, unlessInTrouble } from './troubles.ts';
+import { isTroubled } from './troubles.ts';
 
 const MESSAGES_AT_ONCE = 200;
 
@@ -71,7 +71,7 @@ export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
     const [trouble] = troubles;
     if (trouble !== undefined && taking.mayWait) throw trouble;
   }
-  await removeFolders(taking, run);
+  await removeFolders(taking);
   return 'done';
 }
 
@@ -194,7 +194,7 @@ async function withSameOctets(place: Place, messages: readonly Appended[], run: 
 }
 
 /** The deepest first, so that one that held only another one of ours is empty by then. */
-async function removeFolders(taking: TakingBack, run: Faults): Promise<void> {
+async function removeFolders(taking: TakingBack): Promise<void> {
   const { records, onStep } = taking;
   const folders = await records.folders();
   if (folders.length === 0) return;
@@ -208,7 +208,7 @@ async function removeFolders(taking: TakingBack, run: Faults): Promise<void> {
     const hasChildren = delimiter !== '' && all.some((mailbox) => mailbox.path.startsWith(`${path}${delimiter}`));
     if (here !== undefined) {
       if (hasChildren || here.specialUse !== undefined) continue;
-      const opened = await unlessInTrouble(reader.open(path), path, run);
+      const opened = await openUnlessInTrouble(path, reader, taking);
       if (opened === null || opened.exists > 0) continue;
       try {
         await control.remove(path);
@@ -219,6 +219,16 @@ async function removeFolders(taking: TakingBack, run: Faults): Promise<void> {
     }
     await records.folderRemoved(path);
     await onStep('folder removed');
+  }
+}
+
+/** A folder that the server is in trouble with stays, once it is not waited for any more. */
+async function openUnlessInTrouble(path: string, reader: MailReader, { mayWait }: TakingBack): Promise<Opened | null> {
+  try {
+    return await unlessRefused(reader.open(path));
+  } catch (error) {
+    if (mayWait || !(error instanceof MailError) || error.fault !== 'busy') throw error;
+    return null;
   }
 }
 

@@ -9,6 +9,8 @@ const OWN_CODES = new Set(['SERVERBUG', 'INUSE', 'UNAVAILABLE']);
 const TIMES = 3;
 /** An operation waits so long, one time after the other, before what a server has refused is left: some four minutes. */
 const WAITS_MS = [5_000, 15_000, 60_000, 180_000];
+/** Longer where a server hangs up: a line that breaks may be to blame. */
+const WAITS_FOR_HANG_UPS_MS = [...WAITS_MS, 900_000, 3_600_000];
 /** So many messages of a mailbox, at most, may each be the cause of as many times. */
 export const MESSAGES = 20;
 
@@ -24,7 +26,7 @@ export class RefusedForNow extends MailError {
 
 /** @returns what makes the operation wait; `null` when it has waited often enough */
 export function refusedForNow(waits: number, cause?: unknown): RefusedForNow | null {
-  const pause = WAITS_MS[waits];
+  const pause = (cause instanceof HangsUp ? WAITS_FOR_HANG_UPS_MS : WAITS_MS)[waits];
   return pause === undefined ? null : new RefusedForNow(pause, cause);
 }
 
@@ -37,10 +39,9 @@ export function isTroubled(error: unknown, mailbox: string, run: Faults, other =
   if (!(error instanceof MailError) || error.pause !== undefined) return false;
   const isOwn = error instanceof MailboxRenumbered || error instanceof HangsUp;
   if (!isOwn && !OWN_CODES.has(error.responseCode ?? '')) return false;
-  const messages = Math.min(Math.max(run.faults(messagesOf(mailbox)), run.faults(messagesOf(other))), MESSAGES);
-  const [times, most] = [run.noteFault(`trouble with ${mailbox}`), TIMES * (messages + 1)];
-  // What comes after it is tried as often again.
-  if (times === most) run.looked();
+  const [times, most] = [run.noteFault(troubleName(mailbox)), mostOf(mailbox, other, run)];
+  // Lanes try less often in a row, and what comes after it is tried as often again.
+  if (times <= most && times % TIMES === 0) run.looked();
   return times >= most;
 }
 
@@ -63,9 +64,29 @@ export async function unlessTroubled<Answer>(
   }
 }
 
-/** What is asked by the way: what else is to be done goes on without an answer. @param name of what may be in trouble */
-export function unlessInTrouble<Answer>(asking: Promise<Answer>, name: string, run: Faults): Promise<Answer | null> {
-  return unlessTroubled(asking, name, run, () => {});
+/**
+ * What is asked by the way: what else is to be done goes on without an answer. What has been in trouble often enough is not
+ * asked again in this run, as the server may hang up each time.
+ * @param name of what may be in trouble
+ */
+export async function unlessInTrouble<Answer>(
+  ask: () => Promise<Answer>,
+  name: string,
+  run: Faults,
+  note: (error: MailError) => void = () => {},
+): Promise<Answer | null> {
+  if (run.faults(troubleName(name)) >= mostOf(name, name, run)) return null;
+  return unlessTroubled(ask(), name, run, note);
+}
+
+function troubleName(mailbox: string): string {
+  return `trouble with ${mailbox}`;
+}
+
+/** How often a mailbox may be in trouble, with so many messages at which the server breaks off. */
+function mostOf(mailbox: string, other: string, run: Faults): number {
+  const messages = Math.max(run.faults(messagesOf(mailbox)), run.faults(messagesOf(other)));
+  return TIMES * (Math.min(messages, MESSAGES) + 1);
 }
 
 /** A refusal without a reason may be for that moment. @throws {MailError} the refusal that it was the last time */

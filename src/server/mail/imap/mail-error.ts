@@ -149,6 +149,8 @@ const BUSY_TEXT =
   /throttl|too many (?:\w+ ){0,3}connections|number of connections|(?:rate|bandwidth|connection) limit|suggested backoff|server (?:busy|unavailable)|authenticated but not connected/i;
 /** At a sign-in: of a message it may be said for good. Gmail locks an account so for up to a day. */
 const PASSING_TEXT = /\btemporar(?:y|ily)\b|\b(?:system|server|internal) error\b|try again later|lockdown/i;
+/** Some servers add to it that it may be tried again. */
+const OF_CREDENTIALS = /password|user ?name|credentials/i;
 const FULL_TEXT =
   /over (?:\w+ )?quota|overquota|quota (?:limit|(?:has been )?exceeded)|exceed(?:s|ed|ing)? (?:\w+ ){0,3}quota|storage limit|mailbox (?:is )?full/i;
 /** A server that asks for more, perhaps for more than there is time, is asked again after this; in milliseconds. */
@@ -220,7 +222,8 @@ function faultOfAnswer({ raw, responseCode, text }: Clues): MailFault | undefine
   if (responseCode === 'OVERQUOTA' && BUSY_TEXT.test(text)) return 'busy';
   const known = BY_RESPONSE_CODE.get(responseCode) ?? faultInWords(responseCode, text);
   if (known !== undefined) return known;
-  if (raw.authenticationFailed === true) return PASSING_TEXT.test(text) ? 'busy' : 'credentials';
+  if (raw.authenticationFailed === true)
+    return PASSING_TEXT.test(text) && !OF_CREDENTIALS.test(text) ? 'busy' : 'credentials';
   const isRefused = raw.responseStatus === 'NO' || raw.responseStatus === 'BAD' || responseCode !== undefined;
   return isRefused ? 'refused' : undefined;
 }

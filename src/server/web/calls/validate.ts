@@ -1,8 +1,9 @@
 import { validate } from '../../../contract/calls/validate.ts';
-import { isAtDomain, withoutDetail } from '../../../contract/email-address.ts';
+import { isAtDomain } from '../../../contract/email-address.ts';
 import { newBrowserKey } from '../browser.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
+import { likenessOf } from '../sign-in-limits.ts';
 import { route } from './route.ts';
 
 export const answerValidate = route(
@@ -30,7 +31,7 @@ export const answerValidate = route(
     await proofs.proveOwner({ ...claim, ...(imap === undefined ? {} : { imap }) }, visit);
     // A sign-in elsewhere gives no access here: a server that the visitor named may accept anybody under any address.
     if (provider !== 'sanbruno') return { ok: true };
-    await limits.take('sessions of a mailbox', withoutDetail(email));
+    await limits.take('sessions of a mailbox', likenessOf(email));
     const browser = newBrowserKey();
     await signInLimits.recordBrowser(email, browser);
     const token = await sessions.begin(email, browser, visit.browser.key);
