@@ -425,6 +425,48 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
+test('two mailboxes, each in trouble of its own, are no server that is in trouble with all', async () => {
+  for (const breaks of ['SERVERBUG', HANGS_UP] as const) {
+    const [first, second] = [1, 4].map((letter) => ({ letter, side: 'destination', breaks }) as const);
+    if (first === undefined || second === undefined) throw new Error('There are two.');
+    const closing = { path: 'Box 1', opens: -1, code: breaks, isSilent: true };
+    for (const given of [
+      { poison: [first, second] },
+      { poison: [first], destination: { closing } },
+      { poison: [first], destination: { renumbers: 'Box 1' } },
+    ])
+      expect({ breaks, given, ...endsOf(await simulate(scenarioWith([3, 3], given))) }).toEqual({
+        breaks,
+        given,
+        wrong: [],
+        ends: [{ failure: undefined, mailboxesLeft: 2 }],
+      });
+  }
+});
+
+test('a server that is in trouble with both of two mailboxes for good is waited for no longer than a day', async () => {
+  for (const [side, only] of [
+    ['source', 'EXAMINE'],
+    ['destination', 'SELECT'],
+  ] as const) {
+    const refusesReading = { part: 1, code: 'SERVERBUG', only } as const;
+    const { receipts } = await simulate(scenarioWith([3, 3], { [side]: { refusesReading } }));
+    expect(receipts).toMatchObject([{ status: 'review', mailboxesLeft: 2 }]);
+  }
+});
+
+test('a renamed folder that lets nobody in is not taken for a new one after a lost connection either', async () => {
+  const closing = { path: 'Box 1 of old', opens: 0, until: 4, code: HANGS_UP };
+  const deeds = [{ side: 'source', atCommand: 20, does: 'renames a mailbox' }] as const;
+  for (const connection of [3, 5, 7, 8, 9, 10])
+    for (const atOctet of [300, 600]) {
+      const links = [{ side: 'source', connection, direction: 'down', atOctet }] as const;
+      const given = { connections: 2, orders: 2, source: { closing }, deeds, links };
+      const { wrong } = await simulate(scenarioWith([3, 4], given));
+      expect({ connection, atOctet, wrong }).toEqual({ connection, atOctet, wrong: [] });
+    }
+});
+
 test('a mailbox at which a server hangs up for a while is copied all the same', async () => {
   for (const side of ['source', 'destination'] as const)
     for (const until of [1, 3, 8, 25]) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { messageIdOf, type StoredMail } from './account.ts';
+import { messageIdOf, type StoredMail, HANGS_UP } from './account.ts';
 import { PLAIN, SMALL, type Scenario } from './scenario.ts';
 import { simulate, type Outcome } from './simulate.ts';
 
@@ -219,5 +219,23 @@ describe('what is told', () => {
     const named = there.filter(({ octets }) => messageIdOf(octets) !== undefined);
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter(({ by }) => by !== 'before')).toEqual([]);
+  });
+
+  test('forwarded messages that have arrived are not copied because nobody can look there for a while', async () => {
+    for (const code of ['SERVERBUG', HANGS_UP])
+      for (const until of [3, 6, 12]) {
+        const closing = { path: 'INBOX', opens: 0, until, code };
+        const folders = [...inbox(6), { name: 'Work', letters: 8 }];
+        const mail = { marked: 1, ownEqual: 1 };
+        const { accounts, receipts } = await simulate({ ...PLAIN, folders, mail, destination: { closing } });
+        const copied = accounts.destination.find('Work')?.messages ?? [];
+        // Those that forwarding has not brought.
+        expect({ code, until, copied: copied.filter(({ by }) => by !== 'before').length }).toEqual({
+          code,
+          until,
+          copied: 2,
+        });
+        expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+      }
   });
 });

@@ -37,7 +37,7 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
   let found: Found = { listings: [], unreadable: [] };
   for (let pass = 1; pass <= PASSES; pass += 1) {
     const before = stager.count();
-    found = await listAll(await mailboxesBy(controls), readers, gathering.ledger, stager);
+    found = await listAll(await mailboxesBy(controls), readers, gathering, stager);
     stager.expect(found.listings.reduce((sum, { exists }) => sum + exists, 0));
     const batches = found.listings.flatMap((listing) => [...batchesOf(listing, limits)]);
     await readers.work(workOf(batches), (batch, reader) => stager.take(batch, reader));
@@ -89,7 +89,7 @@ async function mailboxesBy(controls: Lanes<MailControl>): Promise<readonly Mailb
 async function listAll(
   mailboxes: readonly Mailbox[],
   readers: Lanes<MailReader>,
-  ledger: StagedMessages,
+  { ledger, refusalWaits }: Gathering,
   { faults }: Stager,
 ): Promise<Found> {
   const listed = new Map<Mailbox, Listing | null>(mailboxes.map((mailbox) => [mailbox, null]));
@@ -111,7 +111,9 @@ async function listAll(
   });
   // What a server says of all mailboxes is its own trouble.
   const open = mailboxes.filter((mailbox) => !refused.has(mailbox));
-  if (trouble !== undefined && open.length > 1 && open.every((mailbox) => listed.get(mailbox) === null)) throw trouble;
+  const isOfAll = trouble !== undefined && open.length > 1 && open.every((mailbox) => listed.get(mailbox) === null);
+  const wait = isOfAll ? refusedForNow(refusalWaits, trouble, { isOfAll }) : null;
+  if (wait !== null) throw wait;
   if (await mayBeRenamed(listed, ledger))
     await readers.work(workOf([0]), (_, reader) => followRenames(listed, { ledger, reader, faults, leave }));
   // Names are settled in the order of the mailboxes, whichever is listed first.

@@ -42,13 +42,13 @@ export async function settleAbsent(
     here.flatMap(({ message, check }) => (listed.has(message.destinationUid) ? [] : [[message, check]])),
   );
   if (open.size === 0) return;
-  const mayWait = opened !== null && refusedForNow(run.copy.refusalWaits) !== null;
+  const waits = refusedForNow(run.copy.refusalWaits) !== null;
   // What came after it is not shown either.
-  const mayShow = ({ destinationUid }: Unchecked) => mayWait && destinationUid > newest;
+  const mayShow = ({ destinationUid }: Unchecked) => waits && opened !== null && destinationUid > newest;
   if (opened !== null) await settleTwins(path, opened, open, mayShow, checker, run);
   for (const [mailbox, left] of Map.groupBy(open, ([, check]) => check.mailbox)) {
     const source = await openSource(await session.reader(), mailbox);
-    const moved = await findMoved(
+    const { moved, isSure } = await findMoved(
       left.map(([message, { uidValidity }]) => ({ ...message, destinationUidValidity: uidValidity })),
       path,
       run.destinationPaths(),
@@ -61,7 +61,8 @@ export async function settleAbsent(
     const assigned = opened === null ? Infinity : (opened.uidNext ?? 0);
     const rows = left.flatMap(([message, { uidValidity }]): NewRow | [] => {
       if (moved.has(message.uid)) return rowOf(message, mailbox.id, uidValidity, 'taken');
-      if (mayShow(message)) {
+      // It may be where nobody can look for now.
+      if (mayShow(message) || (waits && !isSure)) {
         late.add(message);
         return [];
       }

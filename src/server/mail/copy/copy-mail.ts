@@ -12,6 +12,7 @@ import {
   type Engine,
 } from './engine.ts';
 import { planFolders } from './folder-plan.ts';
+import { HangsUp } from './hang-ups.ts';
 import { notingHangUps, suspectsLast } from './hang-ups.ts';
 import { batchesOf, workOf } from './lanes.ts';
 import { storedPath } from './ledger-rows.ts';
@@ -74,19 +75,20 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
 async function unlessItMayPass(engine: Engine, isDone: boolean): Promise<void> {
   const { troubled, left, findings, run } = engine;
   const { refusalWaits, ledger } = run.copy;
-  const trouble = [...troubled].find(([path]) => left.has(path))?.[1];
-  throwIfAll(engine, trouble);
-  const wait = refusedForNow(refusalWaits, trouble);
+  const troubles = [...troubled].flatMap(([path, error]) => (left.has(path) ? [error] : []));
+  // It is waited for longest.
+  const trouble = troubles.find((error) => error instanceof HangsUp) ?? troubles[0];
+  const wait = refusedForNow(refusalWaits, trouble, { isOfAll: isOfAll(engine, trouble) });
   if (wait === null || (trouble === undefined && !isDone)) return;
   if ((await ledger.forgetRefused()) || trouble !== undefined || findings.late.size > 0) throw wait;
 }
 
-/** What a server says of all mailboxes is its own trouble, and waited for like any. Those that it refuses don't count. */
-function throwIfAll({ troubled, left, sourcePaths }: Engine, trouble: MailError | undefined): void {
-  if (trouble === undefined) return;
+/** Whether a server is in trouble with all mailboxes but those that it refuses, so that it is its own. */
+function isOfAll({ run, troubled, left, sourcePaths }: Engine, trouble: MailError | undefined): boolean {
+  if (trouble?.responseCode === undefined || run.opened[trouble.account ?? 'destination'].size > 0) return false;
   const isInTrouble = (path: string) => left.has(path) && troubled.get(path)?.passing === true;
   const open = sourcePaths.filter((path) => isInTrouble(path) || !left.has(path));
-  if (open.length > 1 && open.every(isInTrouble)) throw trouble;
+  return open.length > 1 && open.every(isInTrouble);
 }
 
 /** A folder that could not be read because it has another name by now, or is not there any more, has not been left out. */
@@ -99,7 +101,8 @@ async function forgetVanished(engine: Engine): Promise<void> {
   await lanes.work(
     workOf(gone),
     async (path, { reader }) => {
-      if (await unlessInTrouble(() => isMissing(reader, path, sourcePaths), path, run)) left.delete(path);
+      if (await unlessInTrouble(() => isMissing(reader, path, sourcePaths), `gone from ${path}`, run))
+        left.delete(path);
     },
     () => 1,
   );

@@ -209,7 +209,7 @@ function checkingOver({ checker, reader, isOver }: Session): CheckSession {
 function reasonOf(error: unknown, { sourcePath, planned }: Folder, engine: Engine): FolderReason | null {
   const note = troubleWith(engine, { sourcePath });
   if (error instanceof FolderLeft) {
-    if (isRefusal(error.cause)) note(error.cause);
+    if (error.cause instanceof MailError) note(error.cause);
     return error.reason;
   }
   if (isRefusal(error)) {
@@ -256,7 +256,8 @@ async function setDroppedFlags(engine: Engine): Promise<void> {
   await lanes.work(
     workOf([...Map.groupBy(dropped, ({ path }) => path)]),
     async ([path, all], { writer }) => {
-      const asked = <Answer>(ask: () => Promise<Answer>) => unlessInTrouble(() => askedAgain(ask), path, run);
+      const asked = <Answer>(ask: () => Promise<Answer>) =>
+        unlessInTrouble(() => askedAgain(ask), `flags in ${path}`, run);
       const selected = await asked(() => writer.select(path));
       if (selected === null) return;
       for (const { uid, flags } of all) await asked(() => writer.addFlags(path, uid, selected.keeps(flags)));

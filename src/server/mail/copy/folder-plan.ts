@@ -235,7 +235,10 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
     }
   };
   const askAlone = async (path: string, reader: MailReader) => {
-    const asking = notingHangUps('source', path, reader, run, () => ask(path, reader));
+    const asking = notingHangUps('source', path, reader, run, async () => {
+      await ask(path, reader);
+      return statuses.get(path) ?? null;
+    });
     await unlessTroubled(asking, path, run, troubleWith(engine, { sourcePath: path }));
     answered.add(path);
   };

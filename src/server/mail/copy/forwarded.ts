@@ -16,7 +16,9 @@ import { notingHangUps, type Openings } from './hang-ups.ts';
 import { messageIdOf } from './message-text.ts';
 import type { Ledger, Planned } from './ledger.ts';
 import { inParts } from './looking.ts';
-import { unlessInTrouble } from './troubles.ts';
+import type { MailCopy } from './mail-copy.ts';
+import { FolderLeft } from './run.ts';
+import { isInTrouble, refusedForNow, unlessInTrouble } from './troubles.ts';
 
 /**
  * How long a forwarded message can be on its way: a server that is refused for a moment tries again (RFC 5321
@@ -87,7 +89,7 @@ export function openForwarded(
   };
 }
 
-type Looking = Faults & Openings;
+type Looking = Faults & Openings & { readonly copy: Pick<MailCopy, 'refusalWaits'> };
 
 /** What the ledger knows of messages that were sent. */
 type Known = Pick<Ledger, 'claimed' | 'groups' | 'mailboxes' | 'rows'>;
@@ -129,7 +131,11 @@ async function messageIds(
 ): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   const open = () => notingHangUps('destination', path, reader, run, () => reader.open(path));
-  const opened = await unlessInTrouble(open, path, run);
+  const name = `forwarded to ${path}`;
+  const opened = await unlessInTrouble(open, name, run);
+  // What has arrived there would be copied again.
+  if (opened === null && isInTrouble(name, run) && refusedForNow(run.copy.refusalWaits) !== null)
+    throw new FolderLeft('mailbox closed', new MailError('busy', 'Nobody knows what has arrived.'));
   if (opened === null) return ids;
   const claims = await ledger.claimed(path, opened.uidValidity);
   const unclaimed = (await reader.search(path, since)).filter((uid) => !claims.has(uid));

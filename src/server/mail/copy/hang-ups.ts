@@ -82,8 +82,9 @@ async function opensAnother(account: Account, path: string, reader: MailReader, 
     try {
       if ((await unlessRefused(reader.open(other))) !== null) return true;
     } catch (error) {
-      noteHangUp(account, other, error, reader, run);
-      throw error;
+      const isTrouble = error instanceof MailError && error.fault === 'busy' && error.pause === undefined;
+      // That one's trouble says nothing of this one.
+      if (noteHangUp(account, other, error, reader, run) || !isTrouble) throw error;
     }
     tries += 1;
     if (tries === OTHERS_AT_MOST) break;

@@ -8,7 +8,7 @@ import { notingHangUps } from './hang-ups.ts';
 import { match, type Wanted } from './matching.ts';
 import { fold } from './mapping.ts';
 import type { Run } from './run.ts';
-import { askedAgain, unlessInTrouble, validityOf } from './troubles.ts';
+import { askedAgain, isInTrouble, unlessInTrouble, validityOf } from './troubles.ts';
 
 /**
  * Whether a mailbox that can't be opened is not there: the server says so, or neither lists it nor tells of it; one that
@@ -51,7 +51,7 @@ type Missing = Wanted & Pick<Row, 'fate' | 'destinationUid' | 'destinationUidVal
 /**
  * Which of the messages that have left a mailbox are in another mailbox of the destination, where no row claims them.
  * @param source opened, or `null` when it can't be asked
- * @returns their source UIDs
+ * @returns their source UIDs, and whether each of those mailboxes could be looked into or is refused
  */
 export async function findMoved(
   missing: readonly Missing[],
@@ -60,13 +60,20 @@ export async function findMoved(
   source: Place | null,
   checker: MailReader,
   run: Run,
-): Promise<ReadonlySet<number>> {
+): Promise<{ readonly moved: ReadonlySet<number>; readonly isSure: boolean }> {
   const moved = await findByUid(missing, checker, run);
+  let isSure = true;
   for (const path of paths) {
     const wanted = missing.filter(({ uid }) => !moved.has(uid));
     if (wanted.length === 0) break;
-    const opened = path === from ? null : await openOther(path, checker, run);
-    if (opened === null) continue;
+    if (path === from) continue;
+    const open = () => notingHangUps('destination', path, checker, run, () => checker.open(path));
+    // Trouble with this one is not for `from` to bear.
+    const opened = await unlessInTrouble(open, `looked for in ${path}`, run);
+    if (opened === null) {
+      isSure &&= !isInTrouble(`looked for in ${path}`, run);
+      continue;
+    }
     const claims = await run.copy.ledger.claimed(path, opened.uidValidity);
     const candidates: Listed[] = [];
     for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
@@ -75,13 +82,7 @@ export async function findMoved(
     const twins = new Set(wanted.flatMap(({ uid, fate }) => (fate === 'twin' ? [uid] : [])));
     for (const [uid, { fate, isRead }] of found) if (isRead && (fate !== 'changed' || !twins.has(uid))) moved.add(uid);
   }
-  return moved;
-}
-
-/** @returns `null` where it lets nobody in, or the server is in trouble with it each time, which is not for `from` to bear */
-function openOther(path: string, checker: MailReader, run: Run): Promise<Opened | null> {
-  const open = () => notingHangUps('destination', path, checker, run, () => checker.open(path));
-  return unlessInTrouble(open, path, run);
+  return { moved, isSure };
 }
 
 /** Messages that have gone together with their mailbox, which has been renamed: there they have the same UIDs. */

@@ -181,17 +181,18 @@ export async function settleAbandoned(
   const { settled } = await readRows(mailbox, run);
   const { checker } = session;
   const path = mailbox.destinationPath;
-  const opened = await unlessInTrouble(() => checker.open(path), path, run);
+  const name = `abandoned in ${path}`;
+  const opened = await unlessInTrouble(() => checker.open(path), name, run);
   if (opened === null) {
     const closed = groups.map((group) => group.id);
-    if (await unlessInTrouble(() => isMissing(checker, path, run.destinationPaths()), path, run))
+    if (await unlessInTrouble(() => isMissing(checker, path, run.destinationPaths()), name, run))
       await run.copy.ledger.settle([], closed);
     return;
   }
   const claims = new Set(await run.copy.ledger.claimed(path, opened.uidValidity));
   const wanted = wantedOf(groups, mailbox, [], settled, run);
   const settling = () => settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run);
-  await unlessInTrouble(settling, path, run);
+  await unlessInTrouble(settling, name, run);
 }
 
 type Looking = {

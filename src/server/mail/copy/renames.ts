@@ -1,3 +1,4 @@
+import { MailError } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
 import { fetchReadable, isReadable, sourcePlace } from './breaks.ts';
 import { digestOf, secondsOf } from './digest.ts';
@@ -30,8 +31,8 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
     const asked = async <Answer>(ask: () => Promise<Answer>, name: string) => {
       const asking = () => notingHangUps('source', path, reader, run, () => askedAgain(ask));
       const answer = await unlessInTrouble(asking, name, run, (error) => run.unsure.set(path, error));
-      // It is not asked again.
-      if (answer === null && unsure !== undefined && !run.unsure.has(path)) run.unsure.set(path, unsure);
+      if (answer === null && !run.unsure.has(path))
+        run.unsure.set(path, unsure ?? new MailError('busy', 'It is not asked again in this run.'));
       return answer;
     };
     const uidValidity =
@@ -40,7 +41,7 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
       .flat()
       .filter((mailbox) => mailbox.sourceUidValidity === uidValidity && isGone(mailbox, names));
     for (const mailbox of alike) {
-      if ((await asked(() => isSameFolder(path, mailbox, reader, run), path)) !== true) continue;
+      if ((await asked(() => isSameFolder(path, mailbox, reader, run), `renamed to ${path}`)) !== true) continue;
       run.unsure.delete(path);
       const before = mailbox.sourcePath;
       const all = known.get(before) ?? [];

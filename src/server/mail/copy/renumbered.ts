@@ -1,5 +1,5 @@
 import { destinationPlace, sourcePlace } from './breaks.ts';
-import { unlessRefused } from '../imap/mail-error.ts';
+import { MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Listed, Opened } from '../imap/streams.ts';
 import { AT_DESTINATION } from './known-rows.ts';
 import type { LedgerMailbox, Row } from './ledger.ts';
@@ -8,6 +8,7 @@ import { match, type Found } from './matching.ts';
 import { findMoved } from './moved.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Run, Session } from './run.ts';
+import { refusedForNow } from './troubles.ts';
 
 /**
  * For a destination that has another UIDVALIDITY than the rows, so that their UIDs mean nothing any more: looks for
@@ -42,7 +43,9 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
     anew: settledAnew(row, found.get(row.uid), uidValidity, there, hasWindow),
   }));
   const missing = outcomes.flatMap(({ row, anew }) => (anew === null ? [row] : []));
-  const moved = await findMoved(missing, path, run.destinationPaths(), source, checker, run);
+  const { moved, isSure } = await findMoved(missing, path, run.destinationPaths(), source, checker, run);
+  if (!isSure && missing.length > moved.size && refusedForNow(run.copy.refusalWaits) !== null)
+    throw new MailError('busy', 'What is missing may be where nobody can look.', { responseCode: 'UNAVAILABLE' });
   const settled = [
     ...outcomes.flatMap(({ anew }) => anew ?? []),
     ...missing.filter(({ uid }) => moved.has(uid)).map((row) => ({ ...row, fate: 'taken' as const })),

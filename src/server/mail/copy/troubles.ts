@@ -11,6 +11,8 @@ const TIMES = 3;
 const WAITS_MS = [5_000, 15_000, 60_000, 180_000];
 /** Longer where a server hangs up: a line that breaks may be to blame. */
 const WAITS_FOR_HANG_UPS_MS = [...WAITS_MS, 900_000, 3_600_000];
+/** Longer still, some 22 hours, for a server that is in trouble with all mailboxes. */
+const WAITS_FOR_ALL_MS = [...WAITS_FOR_HANG_UPS_MS, 10_800_000, 21_600_000, 43_200_000];
 /** So many messages of a mailbox, at most, may each be the cause of as many times. */
 export const MESSAGES = 20;
 
@@ -25,8 +27,13 @@ export class RefusedForNow extends MailError {
 }
 
 /** @returns what makes the operation wait; `null` when it has waited often enough */
-export function refusedForNow(waits: number, cause?: unknown): RefusedForNow | null {
-  const pause = (cause instanceof HangsUp ? WAITS_FOR_HANG_UPS_MS : WAITS_MS)[waits];
+export function refusedForNow(
+  waits: number,
+  cause?: unknown,
+  { isOfAll }: { readonly isOfAll: boolean } = { isOfAll: false },
+): RefusedForNow | null {
+  const ofSome = cause instanceof HangsUp ? WAITS_FOR_HANG_UPS_MS : WAITS_MS;
+  const pause = (isOfAll ? WAITS_FOR_ALL_MS : ofSome)[waits];
   return pause === undefined ? null : new RefusedForNow(pause, cause);
 }
 
@@ -77,6 +84,11 @@ export async function unlessInTrouble<Answer>(
 ): Promise<Answer | null> {
   if (run.faults(troubleName(name)) >= mostOf(name, name, run)) return null;
   return unlessTroubled(ask(), name, run, note);
+}
+
+/** Whether what has no answer was not refused, but in trouble. */
+export function isInTrouble(name: string, run: Pick<Faults, 'faults'>): boolean {
+  return run.faults(troubleName(name)) > 0;
 }
 
 function troubleName(mailbox: string): string {

@@ -150,7 +150,8 @@ const BUSY_TEXT =
 /** At a sign-in: of a message it may be said for good. Gmail locks an account so for up to a day. */
 const PASSING_TEXT = /\btemporar(?:y|ily)\b|\b(?:system|server|internal) error\b|try again later|lockdown/i;
 /** Some servers add to it that it may be tried again. */
-const OF_CREDENTIALS = /password|user ?name|credentials/i;
+const OF_CREDENTIALS =
+  /\b(?:invalid|wrong|incorrect|bad|unknown)\b[^.]{0,40}\b(?:password|user ?name|user|credentials|login)\b/i;
 const FULL_TEXT =
   /over (?:\w+ )?quota|overquota|quota (?:limit|(?:has been )?exceeded)|exceed(?:s|ed|ing)? (?:\w+ ){0,3}quota|storage limit|mailbox (?:is )?full/i;
 /** A server that asks for more, perhaps for more than there is time, is asked again after this; in milliseconds. */
