@@ -444,14 +444,19 @@ test('two mailboxes, each in trouble of its own, are no server that is in troubl
   }
 });
 
-test('a server that is in trouble with both of two mailboxes for good is waited for no longer than a day', async () => {
-  for (const [side, only] of [
-    ['source', 'EXAMINE'],
-    ['destination', 'SELECT'],
+test('a server that is in trouble with both of two mailboxes for good is waited for a day, and then told', async () => {
+  for (const [side, only, most] of [
+    ['source', 'EXAMINE', 36],
+    // It lets itself be read, so that the waits for what is refused come besides, each followed by a day.
+    ['destination', 'SELECT', 144],
   ] as const) {
     const refusesReading = { part: 1, code: 'SERVERBUG', only } as const;
-    const { receipts } = await simulate(scenarioWith([3, 3], { [side]: { refusesReading } }));
+    const given = scenarioWith([3, 3], { [side]: { refusesReading } });
+    const { receipts, trace } = await simulate(given, { keepsTrace: true });
     expect(receipts).toMatchObject([{ status: 'review', mailboxesLeft: 2 }]);
+    const hours = Number.parseFloat(trace.at(-1) ?? '') / 3_600_000;
+    expect(hours).toBeGreaterThan(12);
+    expect(hours).toBeLessThan(most);
   }
 });
 

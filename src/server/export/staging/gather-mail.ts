@@ -4,7 +4,7 @@ import { notingHangUps, type Openings } from '../../mail/copy/hang-ups.ts';
 import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
 import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
 import { wordsFor } from '../../mail/copy/reasons.ts';
-import { refusedForNow, unlessTroubled } from '../../mail/copy/troubles.ts';
+import { isWaitedFor, refusedForNow, unlessTroubled } from '../../mail/copy/troubles.ts';
 import { isBareRefusal, isRefusal, type MailError } from '../../mail/imap/mail-error.ts';
 import { personalPrefix, type Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailControl, MailReader } from '../../mail/imap/streams.ts';
@@ -21,6 +21,8 @@ const PASSES = 4;
 type Found = {
   readonly listings: readonly MailboxListing[];
   readonly unreadable: readonly { readonly mailbox: Mailbox; readonly mayPass: boolean }[];
+  /** The server was in trouble with all mailboxes for a day. */
+  readonly isOfAll: boolean;
 };
 
 /**
@@ -34,7 +36,7 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
   const shared = { clock, signal, moved: () => stager.moved() };
   await using controls = openLanes<MailControl>({ ...shared, size: 1, open: source.control });
   await using readers = openLanes<MailReader>({ ...shared, size: source.limits.connections, open: source.reader });
-  let found: Found = { listings: [], unreadable: [] };
+  let found: Found = { listings: [], unreadable: [], isOfAll: false };
   for (let pass = 1; pass <= PASSES; pass += 1) {
     const before = stager.count();
     found = await listAll(await mailboxesBy(controls), readers, gathering, stager);
@@ -43,7 +45,7 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
     await readers.work(workOf(batches), (batch, reader) => stager.take(batch, reader));
     if (stager.count() === before) break;
   }
-  const wait = refusedForNow(gathering.refusalWaits);
+  const wait = found.isOfAll ? null : refusedForNow(gathering.refusalWaits);
   if (wait !== null && mayComeLater(found)) throw wait;
   return skippedOf(found);
 }
@@ -89,7 +91,7 @@ async function mailboxesBy(controls: Lanes<MailControl>): Promise<readonly Mailb
 async function listAll(
   mailboxes: readonly Mailbox[],
   readers: Lanes<MailReader>,
-  { ledger, refusalWaits }: Gathering,
+  { ledger, idleRuns }: Gathering,
   { faults }: Stager,
 ): Promise<Found> {
   const listed = new Map<Mailbox, Listing | null>(mailboxes.map((mailbox) => [mailbox, null]));
@@ -112,8 +114,7 @@ async function listAll(
   // What a server says of all mailboxes is its own trouble.
   const open = mailboxes.filter((mailbox) => !refused.has(mailbox));
   const isOfAll = trouble !== undefined && open.length > 1 && open.every((mailbox) => listed.get(mailbox) === null);
-  const wait = isOfAll ? refusedForNow(refusalWaits, trouble, { isOfAll }) : null;
-  if (wait !== null) throw wait;
+  if (isOfAll && isWaitedFor(idleRuns())) throw trouble;
   if (await mayBeRenamed(listed, ledger))
     await readers.work(workOf([0]), (_, reader) => followRenames(listed, { ledger, reader, faults, leave }));
   // Names are settled in the order of the mailboxes, whichever is listed first.
@@ -129,7 +130,7 @@ async function listAll(
     // Of a large one that is much.
     listed.delete(mailbox);
   }
-  return { listings, unreadable };
+  return { listings, unreadable, isOfAll };
 }
 
 function openingsOf(mailboxes: readonly Mailbox[], faults: Faults): Openings {

@@ -122,9 +122,9 @@ export async function takeBackDisowned(engine: Engine): Promise<boolean> {
   await lanes.work(
     workOf([...Map.groupBy(disowned, ({ destinationPath: path }) => named.get(path) ?? path)]),
     async ([path, all], { writer }) => {
-      const selected = await unlessInTrouble(() => writer.select(path), `taken back in ${path}`, run);
+      const selected = await unlessInTrouble(() => writer.select(path), 'taken back in', path, run);
       const uids = all.flatMap(({ uid, uidValidity }) => (uidValidity === selected?.uidValidity ? [uid] : []));
-      if (uids.length > 0) await unlessInTrouble(() => writer.expunge(path, uids), `taken back in ${path}`, run);
+      if (uids.length > 0) await unlessInTrouble(() => writer.expunge(path, uids), 'taken back in', path, run);
     },
     () => 1,
   );

@@ -85,7 +85,13 @@ function checkingIn(engine: Engine) {
   const { run, findings } = engine;
   return async ({ mailbox, ...check }: Check, session: CheckSession): Promise<void> => {
     const reading = readBack({ mailbox, ...check }, session, run, findings).then(() => true);
-    const isRead = await unlessTroubled(reading, mailbox.destinationPath, run, troubleWith(engine, mailbox));
+    const isRead = await unlessTroubled(
+      reading,
+      mailbox.destinationPath,
+      run,
+      troubleWith(engine, mailbox),
+      mailbox.sourcePath,
+    );
     if (isRead === null) findings.unread.add(mailbox);
   };
 }
@@ -257,7 +263,7 @@ async function setDroppedFlags(engine: Engine): Promise<void> {
     workOf([...Map.groupBy(dropped, ({ path }) => path)]),
     async ([path, all], { writer }) => {
       const asked = <Answer>(ask: () => Promise<Answer>) =>
-        unlessInTrouble(() => askedAgain(ask), `flags in ${path}`, run);
+        unlessInTrouble(() => askedAgain(ask), 'flags in', path, run);
       const selected = await asked(() => writer.select(path));
       if (selected === null) return;
       for (const { uid, flags } of all) await asked(() => writer.addFlags(path, uid, selected.keeps(flags)));

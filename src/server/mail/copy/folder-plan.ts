@@ -163,7 +163,7 @@ async function unlistedOf(names: Names, reader: MailReader, run: Run): Promise<r
 /** @returns `null` where the source refuses it, or is in trouble with that mailbox each time */
 function statusOf(path: string, reader: MailReader, run: Run): Promise<Opened | null> {
   const ask = () => notingHangUps('source', path, reader, run, () => reader.status(path));
-  return unlessInTrouble(ask, `status of ${path}`, run);
+  return unlessInTrouble(ask, 'status of', path, run);
 }
 
 /** A name that a column can't hold stands in the ledger in another form. */
@@ -216,7 +216,7 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
   };
   void makeReady();
   const ask = async (path: string, reader: MailReader) => {
-    const status = () => unlessInTrouble(() => reader.status(path), `status of ${path}`, run);
+    const status = () => unlessInTrouble(() => reader.status(path), 'status of', path, run);
     // Asked twice: a refusal may be momentary, and without an answer a renamed folder would be taken for another one.
     const { uidValidity, uidNext, exists } = (await status()) ?? (await status()) ?? {};
     // Some don't say which UID comes next: what has changed can't be told of them then.

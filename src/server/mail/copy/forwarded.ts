@@ -12,13 +12,13 @@ import {
   type Place,
 } from './breaks.ts';
 import { secondsOf } from './digest.ts';
-import { notingHangUps, type Openings } from './hang-ups.ts';
+import type { Openings } from './hang-ups.ts';
 import { messageIdOf } from './message-text.ts';
 import type { Ledger, Planned } from './ledger.ts';
 import { inParts } from './looking.ts';
 import type { MailCopy } from './mail-copy.ts';
 import { FolderLeft } from './run.ts';
-import { isInTrouble, refusedForNow, unlessInTrouble } from './troubles.ts';
+import { openAside, refusedForNow } from './troubles.ts';
 
 /**
  * How long a forwarded message can be on its way: a server that is refused for a moment tries again (RFC 5321
@@ -130,13 +130,11 @@ async function messageIds(
   run: Looking,
 ): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
-  const open = () => notingHangUps('destination', path, reader, run, () => reader.open(path));
-  const name = `forwarded to ${path}`;
-  const opened = await unlessInTrouble(open, name, run);
+  const opened = await openAside(path, 'forwarded to', reader, run);
   // What has arrived there would be copied again.
-  if (opened === null && isInTrouble(name, run) && refusedForNow(run.copy.refusalWaits) !== null)
+  if (opened === 'in trouble' && refusedForNow(run.copy.refusalWaits) !== null)
     throw new FolderLeft('mailbox closed', new MailError('busy', 'Nobody knows what has arrived.'));
-  if (opened === null) return ids;
+  if (typeof opened === 'string') return ids;
   const claims = await ledger.claimed(path, opened.uidValidity);
   const unclaimed = (await reader.search(path, since)).filter((uid) => !claims.has(uid));
   if (unclaimed.length === 0) return ids;

@@ -4,11 +4,10 @@ import type { Group, LedgerMailbox, Row } from './ledger.ts';
 import { destinationPlace, sourcePlace, type Place } from './breaks.ts';
 import { secondsOf } from './digest.ts';
 import { inParts, listedFrom } from './looking.ts';
-import { notingHangUps } from './hang-ups.ts';
 import { match, type Wanted } from './matching.ts';
 import { fold } from './mapping.ts';
 import type { Run } from './run.ts';
-import { askedAgain, isInTrouble, unlessInTrouble, validityOf } from './troubles.ts';
+import { askedAgain, openAside, validityOf } from './troubles.ts';
 
 /**
  * Whether a mailbox that can't be opened is not there: the server says so, or neither lists it nor tells of it; one that
@@ -67,11 +66,10 @@ export async function findMoved(
     const wanted = missing.filter(({ uid }) => !moved.has(uid));
     if (wanted.length === 0) break;
     if (path === from) continue;
-    const open = () => notingHangUps('destination', path, checker, run, () => checker.open(path));
     // Trouble with this one is not for `from` to bear.
-    const opened = await unlessInTrouble(open, `looked for in ${path}`, run);
-    if (opened === null) {
-      isSure &&= !isInTrouble(`looked for in ${path}`, run);
+    const opened = await openAside(path, 'looked for in', checker, run);
+    if (typeof opened === 'string') {
+      isSure &&= opened === 'refused';
       continue;
     }
     const claims = await run.copy.ledger.claimed(path, opened.uidValidity);

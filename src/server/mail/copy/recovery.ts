@@ -181,18 +181,18 @@ export async function settleAbandoned(
   const { settled } = await readRows(mailbox, run);
   const { checker } = session;
   const path = mailbox.destinationPath;
-  const name = `abandoned in ${path}`;
-  const opened = await unlessInTrouble(() => checker.open(path), name, run);
+  const why = 'abandoned in';
+  const opened = await unlessInTrouble(() => checker.open(path), why, path, run);
   if (opened === null) {
     const closed = groups.map((group) => group.id);
-    if (await unlessInTrouble(() => isMissing(checker, path, run.destinationPaths()), name, run))
+    if (await unlessInTrouble(() => isMissing(checker, path, run.destinationPaths()), why, path, run))
       await run.copy.ledger.settle([], closed);
     return;
   }
   const claims = new Set(await run.copy.ledger.claimed(path, opened.uidValidity));
   const wanted = wantedOf(groups, mailbox, [], settled, run);
   const settling = () => settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run);
-  await unlessInTrouble(settling, name, run);
+  await unlessInTrouble(settling, why, path, run);
 }
 
 type Looking = {

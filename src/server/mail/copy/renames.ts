@@ -28,20 +28,22 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
     if (!isNew(path, names, run)) continue;
     const unsure = run.unsure.get(path);
     run.unsure.delete(path);
-    const asked = async <Answer>(ask: () => Promise<Answer>, name: string) => {
+    const asked = async <Answer>(ask: () => Promise<Answer>, why: string) => {
       const asking = () => notingHangUps('source', path, reader, run, () => askedAgain(ask));
-      const answer = await unlessInTrouble(asking, name, run, (error) => run.unsure.set(path, error));
+      const answer = await unlessInTrouble(asking, why, path, run, (error) => run.unsure.set(path, error));
       if (answer === null && !run.unsure.has(path))
-        run.unsure.set(path, unsure ?? new MailError('busy', 'It is not asked again in this run.'));
+        run.unsure.set(
+          path,
+          unsure ?? new MailError('busy', 'It is not asked again in this run.', { responseCode: 'UNAVAILABLE' }),
+        );
       return answer;
     };
-    const uidValidity =
-      names.validities.get(path) ?? (await asked(() => validityOf(path, reader), `status of ${path}`));
+    const uidValidity = names.validities.get(path) ?? (await asked(() => validityOf(path, reader), 'status of'));
     const alike = [...known.values()]
       .flat()
       .filter((mailbox) => mailbox.sourceUidValidity === uidValidity && isGone(mailbox, names));
     for (const mailbox of alike) {
-      if ((await asked(() => isSameFolder(path, mailbox, reader, run), `renamed to ${path}`)) !== true) continue;
+      if ((await asked(() => isSameFolder(path, mailbox, reader, run), 'renamed to')) !== true) continue;
       run.unsure.delete(path);
       const before = mailbox.sourcePath;
       const all = known.get(before) ?? [];

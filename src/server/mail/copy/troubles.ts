@@ -1,7 +1,7 @@
 import { isBareRefusal, isRefusal, MailboxRenumbered, MailError, unlessRefused } from '../imap/mail-error.ts';
-import type { MailReader } from '../imap/streams.ts';
+import type { MailReader, Opened } from '../imap/streams.ts';
 import { messagesOf, type Faults } from './breaks.ts';
-import { HangsUp } from './hang-ups.ts';
+import { HangsUp, notingHangUps, type Openings } from './hang-ups.ts';
 
 /** What servers say of one mailbox as well as of all. */
 const OWN_CODES = new Set(['SERVERBUG', 'INUSE', 'UNAVAILABLE']);
@@ -11,8 +11,8 @@ const TIMES = 3;
 const WAITS_MS = [5_000, 15_000, 60_000, 180_000];
 /** Longer where a server hangs up: a line that breaks may be to blame. */
 const WAITS_FOR_HANG_UPS_MS = [...WAITS_MS, 900_000, 3_600_000];
-/** Longer still, some 22 hours, for a server that is in trouble with all mailboxes. */
-const WAITS_FOR_ALL_MS = [...WAITS_FOR_HANG_UPS_MS, 10_800_000, 21_600_000, 43_200_000];
+/** Runs in a row that move nothing, about a day, in which a server may be in trouble with all mailboxes. */
+const RUNS_FOR_ALL = 36;
 /** So many messages of a mailbox, at most, may each be the cause of as many times. */
 export const MESSAGES = 20;
 
@@ -27,14 +27,14 @@ export class RefusedForNow extends MailError {
 }
 
 /** @returns what makes the operation wait; `null` when it has waited often enough */
-export function refusedForNow(
-  waits: number,
-  cause?: unknown,
-  { isOfAll }: { readonly isOfAll: boolean } = { isOfAll: false },
-): RefusedForNow | null {
-  const ofSome = cause instanceof HangsUp ? WAITS_FOR_HANG_UPS_MS : WAITS_MS;
-  const pause = (isOfAll ? WAITS_FOR_ALL_MS : ofSome)[waits];
+export function refusedForNow(waits: number, cause?: unknown): RefusedForNow | null {
+  const pause = (cause instanceof HangsUp ? WAITS_FOR_HANG_UPS_MS : WAITS_MS)[waits];
   return pause === undefined ? null : new RefusedForNow(pause, cause);
+}
+
+/** Whether a server that is in trouble with all mailboxes is still waited for as if it were away. None of the waits above is spent. */
+export function isWaitedFor(idleRuns: number): boolean {
+  return idleRuns < RUNS_FOR_ALL;
 }
 
 /**
@@ -54,6 +54,7 @@ export function isTroubled(error: unknown, mailbox: string, run: Faults, other =
 
 /**
  * @param note is told of either
+ * @param other as for {@link isTroubled}
  * @returns `null` where the server refuses what is asked of a mailbox, or has trouble with it each time
  */
 export async function unlessTroubled<Answer>(
@@ -61,11 +62,12 @@ export async function unlessTroubled<Answer>(
   mailbox: string,
   run: Faults,
   note: (error: MailError) => void,
+  other = mailbox,
 ): Promise<Answer | null> {
   try {
     return await asking;
   } catch (error) {
-    if (!isRefusal(error) && !isTroubled(error, mailbox, run)) throw error;
+    if (!isRefusal(error) && !isTroubled(error, mailbox, run, other)) throw error;
     note(error);
     return null;
   }
@@ -74,21 +76,37 @@ export async function unlessTroubled<Answer>(
 /**
  * What is asked by the way: what else is to be done goes on without an answer. What has been in trouble often enough is not
  * asked again in this run, as the server may hang up each time.
- * @param name of what may be in trouble
+ * @param why it is asked, which its trouble is counted by
+ * @param path of the mailbox
  */
 export async function unlessInTrouble<Answer>(
   ask: () => Promise<Answer>,
-  name: string,
+  why: string,
+  path: string,
   run: Faults,
   note: (error: MailError) => void = () => {},
 ): Promise<Answer | null> {
-  if (run.faults(troubleName(name)) >= mostOf(name, name, run)) return null;
-  return unlessTroubled(ask(), name, run, note);
+  const name = `${why} ${path}`;
+  if (run.faults(troubleName(name)) >= mostOf(name, path, run)) return null;
+  return unlessTroubled(ask(), name, run, note, path);
 }
 
-/** Whether what has no answer was not refused, but in trouble. */
-export function isInTrouble(name: string, run: Pick<Faults, 'faults'>): boolean {
-  return run.faults(troubleName(name)) > 0;
+/**
+ * Opens a mailbox of the destination in which something is looked for by the way, as {@link unlessInTrouble}. What is refused
+ * without a reason may be there as well.
+ */
+export async function openAside(
+  path: string,
+  why: string,
+  checker: MailReader,
+  run: Faults & Openings,
+): Promise<Opened | 'refused' | 'in trouble'> {
+  let isRefused = false;
+  const open = () => notingHangUps('destination', path, checker, run, () => askedAgain(() => checker.open(path)));
+  const opened = await unlessInTrouble(open, why, path, run, (error) => {
+    isRefused = isRefusal(error) && !isBareRefusal(error);
+  });
+  return opened ?? (isRefused ? 'refused' : 'in trouble');
 }
 
 function troubleName(mailbox: string): string {
