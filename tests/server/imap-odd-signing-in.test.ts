@@ -77,6 +77,7 @@ describe('Signing in to odd servers', () => {
     ['a day’s limit', 'AUTH=PLAIN SASL-IR', 'NO [ALERT] Account exceeded command or bandwidth limits.', 'busy'],
     ['a fault that passes', 'AUTH=PLAIN SASL-IR', 'NO Temporary problem, please try again later', 'busy'],
     ['a wrong password', 'AUTH=PLAIN SASL-IR', 'NO Invalid password, try again later', 'credentials'],
+    ['a wrong name', 'AUTH=PLAIN SASL-IR', 'NO Unknown user, try again later', 'credentials'],
     ['a wrong one', 'AUTH=PLAIN SASL-IR', 'NO Username or password is incorrect. Try again later', 'credentials'],
     ['a fault of Gmail’s', 'AUTH=PLAIN SASL-IR', 'NO System Error (Failure)', 'busy'],
     ['a lock that Gmail opens again', 'AUTH=PLAIN SASL-IR', 'NO [ALERT] Lockdown in Sector 4 (Failure)', 'busy'],

@@ -86,16 +86,10 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
     idleRuns += 1;
     try {
       const end = await copyAndCompare(
-        copyOf(
-          process,
-          job,
-          { holding, holds, idleRuns: () => (done > before.done ? 1 : idleRuns) },
-          job.mutation.lease?.(lease) ?? lease,
-          (now) => {
-            done = Math.max(done, now.done);
-            bytes = Math.max(bytes, now.bytes);
-          },
-        ),
+        copyOf(process, job, { holding, holds }, job.mutation.lease?.(lease) ?? lease, (now) => {
+          done = Math.max(done, now.done);
+          bytes = Math.max(bytes, now.bytes);
+        }),
       );
       await finish(process, job, holding, receiptOf(end));
       return;
@@ -217,11 +211,7 @@ function clockOf(process: SimulatedProcess, { scenario }: World): Clock {
 function copyOf(
   process: SimulatedProcess,
   job: Work,
-  {
-    holding,
-    holds,
-    idleRuns,
-  }: { readonly holding: Holding; readonly holds: Readonly<Record<Side, Hold>>; readonly idleRuns: () => number },
+  { holding, holds }: { readonly holding: Holding; readonly holds: Readonly<Record<Side, Hold>> },
   lease: HeldLease,
   onProgress: (counts: { readonly done: number; readonly bytes: number }) => void,
 ) {
@@ -287,7 +277,6 @@ function copyOf(
     },
     forwardedMark: FORWARDED_MARK,
     refusalWaits: job.refusalWaits,
-    idleRuns,
     sizes: sizes ?? SIZES,
   };
 }

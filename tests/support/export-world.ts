@@ -109,7 +109,6 @@ export async function openExportWorld(
         clock: SOON,
         // As if it had waited as often as it may.
         refusalWaits: 9,
-        idleRuns: () => 1,
         ...changes,
       };
       await stageMail(other, work);

@@ -72,8 +72,6 @@ export type MailExport = ExportRun & {
   readonly clock: Clock;
   /** How often it has waited because of refusals. */
   readonly refusalWaits: number;
-  /** Runs in a row that have moved nothing, this one included. */
-  readonly idleRuns: () => number;
 };
 
 /**

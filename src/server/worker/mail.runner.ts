@@ -71,7 +71,6 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
     onOrphan: tellOfOrphans(log, transfer.id),
     forwardedMark: markOf(transfer.destinationEmail),
     refusalWaits: run.refusalWaits,
-    idleRuns: run.idleRuns,
     sizes: SIZES,
   };
 }

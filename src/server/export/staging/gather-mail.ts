@@ -4,7 +4,7 @@ import { notingHangUps, type Openings } from '../../mail/copy/hang-ups.ts';
 import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
 import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
 import { wordsFor } from '../../mail/copy/reasons.ts';
-import { isWaitedFor, refusedForNow, unlessTroubled } from '../../mail/copy/troubles.ts';
+import { refusedForNow, unlessTroubled } from '../../mail/copy/troubles.ts';
 import { isBareRefusal, isRefusal, type MailError } from '../../mail/imap/mail-error.ts';
 import { personalPrefix, type Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailControl, MailReader } from '../../mail/imap/streams.ts';
@@ -21,8 +21,6 @@ const PASSES = 4;
 type Found = {
   readonly listings: readonly MailboxListing[];
   readonly unreadable: readonly { readonly mailbox: Mailbox; readonly mayPass: boolean }[];
-  /** The server was in trouble with all mailboxes for a day. */
-  readonly isOfAll: boolean;
 };
 
 /**
@@ -36,7 +34,7 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
   const shared = { clock, signal, moved: () => stager.moved() };
   await using controls = openLanes<MailControl>({ ...shared, size: 1, open: source.control });
   await using readers = openLanes<MailReader>({ ...shared, size: source.limits.connections, open: source.reader });
-  let found: Found = { listings: [], unreadable: [], isOfAll: false };
+  let found: Found = { listings: [], unreadable: [] };
   for (let pass = 1; pass <= PASSES; pass += 1) {
     const before = stager.count();
     found = await listAll(await mailboxesBy(controls), readers, gathering, stager);
@@ -45,7 +43,7 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
     await readers.work(workOf(batches), (batch, reader) => stager.take(batch, reader));
     if (stager.count() === before) break;
   }
-  const wait = found.isOfAll ? null : refusedForNow(gathering.refusalWaits);
+  const wait = refusedForNow(gathering.refusalWaits);
   if (wait !== null && mayComeLater(found)) throw wait;
   return skippedOf(found);
 }
@@ -91,18 +89,19 @@ async function mailboxesBy(controls: Lanes<MailControl>): Promise<readonly Mailb
 async function listAll(
   mailboxes: readonly Mailbox[],
   readers: Lanes<MailReader>,
-  { ledger, idleRuns }: Gathering,
+  { ledger, refusalWaits }: Gathering,
   { faults }: Stager,
 ): Promise<Found> {
   const listed = new Map<Mailbox, Listing | null>(mailboxes.map((mailbox) => [mailbox, null]));
   const passing = new Set<Mailbox>();
   const refused = new Set<Mailbox>();
-  let trouble: MailError | undefined;
+  const inTrouble = new Set<Mailbox>();
   const leave = (mailbox: Mailbox) => (error: MailError) => {
     listed.set(mailbox, null);
     if (!isRefusal(error) || isBareRefusal(error)) passing.add(mailbox);
+    const { responseCode } = error;
     if (isRefusal(error)) refused.add(mailbox);
-    else trouble = error;
+    else if (responseCode !== undefined) inTrouble.add(mailbox);
   };
   const openings = openingsOf(mailboxes, faults);
   await readers.work(workOf(mailboxes), async (mailbox, reader) => {
@@ -113,8 +112,9 @@ async function listAll(
   });
   // What a server says of all mailboxes is its own trouble.
   const open = mailboxes.filter((mailbox) => !refused.has(mailbox));
-  const isOfAll = trouble !== undefined && open.length > 1 && open.every((mailbox) => listed.get(mailbox) === null);
-  if (isOfAll && isWaitedFor(idleRuns())) throw trouble;
+  const isOfAll = inTrouble.size > 0 && open.length > 1 && open.every((mailbox) => listed.get(mailbox) === null);
+  const wait = isOfAll ? refusedForNow(refusalWaits, undefined, { isOfAll }) : null;
+  if (wait !== null) throw wait;
   if (await mayBeRenamed(listed, ledger))
     await readers.work(workOf([0]), (_, reader) => followRenames(listed, { ledger, reader, faults, leave }));
   // Names are settled in the order of the mailboxes, whichever is listed first.
@@ -130,7 +130,7 @@ async function listAll(
     // Of a large one that is much.
     listed.delete(mailbox);
   }
-  return { listings, unreadable, isOfAll };
+  return { listings, unreadable };
 }
 
 function openingsOf(mailboxes: readonly Mailbox[], faults: Faults): Openings {

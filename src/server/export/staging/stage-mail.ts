@@ -29,8 +29,6 @@ export type Gathering = Parts & {
   readonly signal: AbortSignal;
   /** How often it has waited because of refusals. */
   readonly refusalWaits: number;
-  /** Runs in a row that have moved nothing, this one included. */
-  readonly idleRuns: () => number;
   readonly segments: Segments;
   readonly onProgress: (progress: ExportProgress) => void;
 };

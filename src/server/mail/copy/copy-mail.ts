@@ -21,7 +21,7 @@ import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import { isMissing } from './moved.ts';
 import { findAnew } from './renumbered.ts';
 import type { CheckSession, FolderReason, Run } from './run.ts';
-import { isWaitedFor, refusedForNow, unlessInTrouble, unlessTroubled } from './troubles.ts';
+import { refusedForNow, unlessInTrouble, unlessTroubled } from './troubles.ts';
 
 /**
  * How often at most the source is listed until a listing shows nothing new: a mailbox that never rests must not keep
@@ -78,25 +78,18 @@ async function unlessItMayPass(engine: Engine, isDone: boolean): Promise<void> {
   const troubles = [...troubled].flatMap(([path, error]) => (left.has(path) ? [error] : []));
   // It is waited for longest.
   const trouble = troubles.find((error) => error instanceof HangsUp) ?? troubles[0];
-  const ofAll = troubleWithAll(engine, troubles);
-  if (ofAll !== null && isWaitedFor(run.copy.idleRuns())) throw ofAll;
-  // What has lasted for a day is not waited for once more.
-  const wait = ofAll === null ? refusedForNow(refusalWaits, trouble) : null;
+  const wait = refusedForNow(refusalWaits, trouble, { isOfAll: isOfAll(engine, troubles) });
   if (wait === null || (trouble === undefined && !isDone)) return;
   if ((await ledger.forgetRefused()) || trouble !== undefined || findings.late.size > 0) throw wait;
 }
 
 /** What a server says of all mailboxes but those that it refuses, and has opened none, is its own trouble. */
-function troubleWithAll(
-  { run, troubled, left, sourcePaths }: Engine,
-  troubles: readonly MailError[],
-): MailError | null {
+function isOfAll({ run, troubled, left, sourcePaths }: Engine, troubles: readonly MailError[]): boolean {
   const { source, destination } = run.opened;
-  const trouble = troubles.find(({ responseCode }) => responseCode !== undefined);
-  if (trouble === undefined || (source.size > 0 && destination.size > 0)) return null;
+  if (source.size > 0 && destination.size > 0) return false;
   const isInTrouble = (path: string) => left.has(path) && troubled.get(path)?.passing === true;
   const open = sourcePaths.filter((path) => isInTrouble(path) || !left.has(path));
-  return open.length > 1 && open.every(isInTrouble) ? trouble : null;
+  return open.length > 1 && open.every(isInTrouble) && troubles.some(({ responseCode }) => responseCode !== undefined);
 }
 
 /** A folder that could not be read because it has another name by now, or is not there any more, has not been left out. */

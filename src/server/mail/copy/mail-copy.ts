@@ -67,8 +67,6 @@ export type MailCopy = {
   readonly forwardedMark: string;
   /** How often the operation has waited for what was refused. */
   readonly refusalWaits: number;
-  /** Runs in a row that have moved nothing, this one included. */
-  readonly idleRuns: () => number;
   readonly sizes: Sizes;
 };
 

@@ -11,8 +11,8 @@ const TIMES = 3;
 const WAITS_MS = [5_000, 15_000, 60_000, 180_000];
 /** Longer where a server hangs up: a line that breaks may be to blame. */
 const WAITS_FOR_HANG_UPS_MS = [...WAITS_MS, 900_000, 3_600_000];
-/** Runs in a row that move nothing, about a day, in which a server may be in trouble with all mailboxes. */
-const RUNS_FOR_ALL = 36;
+/** Longer still, about a day, for a server that is in trouble with all mailboxes. */
+const WAITS_FOR_ALL_MS = [...WAITS_FOR_HANG_UPS_MS, ...Array.from({ length: 22 }, () => 3_600_000)];
 /** So many messages of a mailbox, at most, may each be the cause of as many times. */
 export const MESSAGES = 20;
 
@@ -27,14 +27,14 @@ export class RefusedForNow extends MailError {
 }
 
 /** @returns what makes the operation wait; `null` when it has waited often enough */
-export function refusedForNow(waits: number, cause?: unknown): RefusedForNow | null {
-  const pause = (cause instanceof HangsUp ? WAITS_FOR_HANG_UPS_MS : WAITS_MS)[waits];
+export function refusedForNow(
+  waits: number,
+  cause?: unknown,
+  { isOfAll }: { readonly isOfAll: boolean } = { isOfAll: false },
+): RefusedForNow | null {
+  const ofSome = cause instanceof HangsUp ? WAITS_FOR_HANG_UPS_MS : WAITS_MS;
+  const pause = (isOfAll ? WAITS_FOR_ALL_MS : ofSome)[waits];
   return pause === undefined ? null : new RefusedForNow(pause, cause);
-}
-
-/** Whether a server that is in trouble with all mailboxes is still waited for as if it were away. None of the waits above is spent. */
-export function isWaitedFor(idleRuns: number): boolean {
-  return idleRuns < RUNS_FOR_ALL;
 }
 
 /**
