@@ -12,8 +12,7 @@ import {
   type Engine,
 } from './engine.ts';
 import { planFolders } from './folder-plan.ts';
-import { HangsUp } from './hang-ups.ts';
-import { notingHangUps, suspectsLast } from './hang-ups.ts';
+import { HangsUp, notingHangUps, suspectsLast } from './hang-ups.ts';
 import { batchesOf, workOf } from './lanes.ts';
 import { storedPath } from './ledger-rows.ts';
 import type { LedgerMailbox } from './ledger.ts';

@@ -124,8 +124,9 @@ async function allOf(listed: readonly Mailbox[], statuses: Statuses, engine: Eng
   const paths = new Set(listed.map((mailbox) => mailbox.path));
   const validities = new Map([...statuses].map(([path, { uidValidity }]) => [path, uidValidity]));
   const names = { current: paths, validities };
-  if (!mayBeRenamed(names, run)) run.unsure.clear();
-  if (!mayBeRenamed(names, run) && [...run.known.keys()].every((path) => paths.has(path))) return listed;
+  const mayBe = mayBeRenamed(names, run);
+  if (!mayBe) run.unsure.clear();
+  if (!mayBe && [...run.known.keys()].every((path) => paths.has(path))) return listed;
   let unlisted: readonly string[] = [];
   await engine.released;
   if (isNarrow(engine.connections)) await closeOthers(engine, ['lanes']);
@@ -220,8 +221,10 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
     // Asked twice: a refusal may be momentary, and without an answer a renamed folder would be taken for another one.
     const { uidValidity, uidNext, exists } = (await status()) ?? (await status()) ?? {};
     // Some don't say which UID comes next: what has changed can't be told of them then.
-    if (uidValidity !== undefined) statuses.set(path, { uidValidity, uidNext: uidNext ?? 0, exists: exists ?? -1 });
-    if (uidValidity !== undefined) run.opened.source.add(path);
+    if (uidValidity !== undefined) {
+      statuses.set(path, { uidValidity, uidNext: uidNext ?? 0, exists: exists ?? -1 });
+      run.opened.source.add(path);
+    }
     answered.add(path);
     run.looked();
   };

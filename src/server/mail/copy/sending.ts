@@ -1,6 +1,6 @@
 import { isBreak, MailError } from '../imap/mail-error.ts';
 import type { Fetched, NewMessage, Octets } from '../imap/streams.ts';
-import { appendName, noteBreak, notingBreaks, sourcePlace, messagesOf } from './breaks.ts';
+import { appendName, messagesOf, noteBreak, notingBreaks, sourcePlace } from './breaks.ts';
 import { ProviderLimit } from './budget.ts';
 import { leaveBehind } from './committing.ts';
 import { digesting, END_OF_HEADER } from './digest.ts';
