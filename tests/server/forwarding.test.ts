@@ -481,7 +481,7 @@ const FAULTS = {
   opened: { source: new Set<string>(), destination: new Set<string>() },
   sourcePaths: () => [],
   destinationPaths: () => [],
-  copy: { refusalWaits: 0 },
+  copy: { refusalWaits: 0, troubleWaits: 0 },
 };
 
 test('what forwarding has brought since a transfer was put to rest, with messages on their way, is not copied', async () => {

@@ -275,3 +275,20 @@ test('an export that has ended without files reports nothing as copied', async (
   await endOperation(database, LEASE, 'emailmigration', { status: 'review', failure: 'It stopped.' });
   expect(await mail()).toMatchObject({ done: 12, copied: 0 });
 });
+
+test('waits for what is refused and waits for trouble are counted apart, and neither run counts as idle', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, TRANSFER, 'key');
+  const now = Date.now();
+  const until = now + 5000;
+  const waiting = ['troubleWaits', 'troubleWaits', 'refusalWaits', undefined] as const;
+  for (const waited of waiting)
+    await noteWaiting(database, LEASE, 'emailmigration', { reason: 'busy', until, ...(waited && { waited }) }, now);
+  await beginRun(database, LEASE, 'emailmigration');
+  await noteWaiting(database, LEASE, 'emailmigration', { reason: 'busy', until, waited: 'troubleWaits' }, now);
+  expect(await beginRun(database, LEASE, 'emailmigration')).toMatchObject({
+    refusalWaits: 1,
+    troubleWaits: 3,
+    idleRuns: 1,
+  });
+});

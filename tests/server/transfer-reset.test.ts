@@ -112,6 +112,7 @@ describe('a transfer whose connection is reset', needs('dovecot'), () => {
       onOrphan: () => {},
       forwardedMark: '',
       refusalWaits: 0,
+      troubleWaits: 0,
       sizes: SIZES,
     });
     expect(end).toEqual({ lost: 0, duplicated: 0, changed: 0, kept: 0, unlisted: 0, mailboxesLeft: 0 });

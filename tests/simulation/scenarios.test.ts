@@ -425,6 +425,19 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
+test.each([
+  ['source', 'EXAMINE'],
+  ['destination', 'SELECT'],
+] as const)(
+  'a moment’s trouble of the %s with one mailbox is waited for, also after an hour of trouble with all at %s',
+  async (side, only) => {
+    const refusesReading = { part: 1, code: 'UNAVAILABLE', only, until: 3_600_000 };
+    const closing = { path: 'Box 1', opens: -1, until: 12, code: 'SERVERBUG' };
+    const given = scenarioWith([10, 5, 5], { [side]: { refusesReading, closing } });
+    expect(endsOf(await simulate(given))).toEqual({ wrong: [], ends: [{ failure: undefined, mailboxesLeft: 0 }] });
+  },
+);
+
 test('two mailboxes, each in trouble of its own, are no server that is in trouble with all', async () => {
   for (const breaks of ['SERVERBUG', HANGS_UP] as const) {
     const [first, second] = [1, 4].map((letter) => ({ letter, side: 'destination', breaks }) as const);

@@ -70,6 +70,7 @@ async function simulated(
       mutation: options.mutation ?? {},
       receipt: null,
       refusalWaits: 0,
+      troubleWaits: 0,
       restsUntil: 0,
       crashes: [],
     };

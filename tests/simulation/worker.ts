@@ -48,8 +48,9 @@ export type Work = {
   readonly mutation: Mutation;
   /** The end that was committed. */
   receipt: Receipt | null;
-  /** How often its operation has waited for what was refused. */
+  /** How often its operation has waited for what was refused, and for trouble. */
   refusalWaits: number;
+  troubleWaits: number;
   /** Until then the queue hands it to no worker, in milliseconds of the scheduler. */
   restsUntil: number;
   /** Errors that no worker expects. */
@@ -119,7 +120,7 @@ async function judged(error: unknown, { process, job, holding, idleRuns, hasMove
   job.world.scheduler.note(`${process.name} fails: ${String(error)}`);
   if (error instanceof LeaseLost || error instanceof Stopped || error instanceof DatabaseGone) return LOOK_EVERY / 1000;
   if (!(error instanceof MailError) && !(error instanceof ProviderLimit)) job.crashes.push(error);
-  if (error instanceof RefusedForNow) job.refusalWaits += 1;
+  if (error instanceof RefusedForNow) job[error.waited] += 1;
   const verdict = verdictOn(error, idleRuns, hasMoved, clockOf(process, job.world).now());
   switch (verdict.kind) {
     case 'pass on':
@@ -277,6 +278,7 @@ function copyOf(
     },
     forwardedMark: FORWARDED_MARK,
     refusalWaits: job.refusalWaits,
+    troubleWaits: job.troubleWaits,
     sizes: sizes ?? SIZES,
   };
 }

@@ -109,6 +109,7 @@ export async function openExportWorld(
         clock: SOON,
         // As if it had waited as often as it may.
         refusalWaits: 9,
+        troubleWaits: 99,
         ...changes,
       };
       await stageMail(other, work);

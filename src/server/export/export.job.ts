@@ -8,7 +8,7 @@ import type { ContactReader } from '../contacts/contact-store.ts';
 import { groupVcard } from '../contacts/vcard/vcard-writer.ts';
 import type { Log } from '../log.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
-import type { CopySource } from '../mail/copy/mail-copy.ts';
+import type { CopySource, Waits } from '../mail/copy/mail-copy.ts';
 import type { Clock } from '../mail/imap/wire.ts';
 import type { Database } from '../store/database.ts';
 import { LeaseLost, requireLease, type Lease } from '../transfers/lease.ts';
@@ -64,14 +64,12 @@ export type ExportRun = {
   readonly onProgress: (progress: ExportProgress) => void;
 };
 
-export type MailExport = ExportRun & {
+export type MailExport = ExportRun & Waits & {
   readonly format: EmailFormat;
   /** The staged contacts go into the archive as well. */
   readonly contactsFormat?: ContactsFormat;
   readonly source: CopySource;
   readonly clock: Clock;
-  /** How often it has waited because of refusals. */
-  readonly refusalWaits: number;
 };
 
 /**

@@ -180,7 +180,7 @@ export function putRight(
   return database.transaction(async (sql) => {
     await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
     const released = await sql.query(
-      `update operations set status = 'inprogress', failure = null, idle_runs = 0, refusal_waits = 0, attention_side = null,
+      `update operations set status = 'inprogress', failure = null, idle_runs = 0, refusal_waits = 0, trouble_waits = 0, attention_side = null,
          attention_reason = null, attention_since = null
        where transfer_id = $1 and finished is null and attention_side = $2
          and ($3 or attention_reason not in ('password', 'consent')) returning 1`,

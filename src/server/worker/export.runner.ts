@@ -78,7 +78,7 @@ function exportServices({ database, settings, log, exports }: RunnerServices): E
 }
 
 async function mailExportOf(run: Run, services: RunnerServices): Promise<MailExport> {
-  const { transfer, lease, signal, onProgress, refusalWaits } = run;
+  const { transfer, lease, signal, onProgress, refusalWaits, troubleWaits } = run;
   const { contactsFormat } = transfer;
   return {
     transferId: transfer.id,
@@ -90,6 +90,7 @@ async function mailExportOf(run: Run, services: RunnerServices): Promise<MailExp
     signal,
     onProgress,
     refusalWaits,
+    troubleWaits,
   };
 }
 

@@ -71,6 +71,7 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
     onOrphan: tellOfOrphans(log, transfer.id),
     forwardedMark: markOf(transfer.destinationEmail),
     refusalWaits: run.refusalWaits,
+    troubleWaits: run.troubleWaits,
     sizes: SIZES,
   };
 }

@@ -97,7 +97,7 @@ async function beginOperation(
 ): Promise<OperationRun> {
   const { database, log } = services;
   const { transferId } = lease;
-  const { idleRuns: begunIdle, refusalWaits, done, bytes } = await beginRun(database, lease, operation);
+  const { idleRuns: begunIdle, refusalWaits, troubleWaits, done, bytes } = await beginRun(database, lease, operation);
   // What a daily signs in with has worked before.
   let hasMoved = done > 0 || transfer.byItself === true;
   let movedNow = false;
@@ -138,6 +138,7 @@ async function beginOperation(
     onProgress,
     idleRuns,
     refusalWaits,
+    troubleWaits,
     isOpen: (each: Operation) => open.has(each),
   };
   return {

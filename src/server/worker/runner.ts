@@ -4,7 +4,7 @@ import type { ExportStore } from '../export/storage/export-store.ts';
 import type { Log } from '../log.ts';
 import type { Discover, MailTimes } from '../mail/imap/connection.ts';
 import type { TakeBackStep } from '../mail/copy/take-back.ts';
-import type { StepListener } from '../mail/copy/mail-copy.ts';
+import type { StepListener, Waits } from '../mail/copy/mail-copy.ts';
 import type { UncheckedCertificates } from '../mail/imap/tls.ts';
 import type { Resolver } from '../network/resolver.ts';
 import type { Tokens } from '../oauth/tokens.ts';
@@ -47,7 +47,7 @@ export type RunnerServices = {
 };
 
 /** One run of one step of an operation, continuing where the last one stopped. */
-export type Run = {
+export type Run = Waits & {
   readonly transfer: Transfer;
   readonly operation: Operation;
   readonly lease: HeldLease;
@@ -59,8 +59,6 @@ export type Run = {
   readonly onProgress: (counts: Omit<Counts, 'left'> & Partial<Work>) => void;
   /** Runs in a row that have moved nothing; this one is always counted, and is the first one once it has moved something. */
   readonly idleRuns: () => number;
-  /** How often the operation has waited for what was refused. */
-  readonly refusalWaits: number;
   /** Whether an operation of the transfer is still open. */
   readonly isOpen: (operation: Operation) => boolean;
 };

@@ -156,7 +156,7 @@ function waitingFor(error: unknown, until: number): Waiting | null {
     return {
       reason,
       until,
-      ...(error instanceof RefusedForNow ? { refused: true } : {}),
+      ...(error instanceof RefusedForNow ? { waited: error.waited } : {}),
       // It may be said for good.
       ...(isNotConnected(error) ? { counts: 1 } : {}),
     };

@@ -4,7 +4,7 @@ import { notingHangUps, type Openings } from '../../mail/copy/hang-ups.ts';
 import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
 import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
 import { wordsFor } from '../../mail/copy/reasons.ts';
-import { refusedForNow, unlessTroubled } from '../../mail/copy/troubles.ts';
+import { refusedForNow, troubledForNow, unlessTroubled } from '../../mail/copy/troubles.ts';
 import { isBareRefusal, isRefusal, type MailError } from '../../mail/imap/mail-error.ts';
 import { personalPrefix, type Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailControl, MailReader } from '../../mail/imap/streams.ts';
@@ -43,7 +43,7 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
     await readers.work(workOf(batches), (batch, reader) => stager.take(batch, reader));
     if (stager.count() === before) break;
   }
-  const wait = refusedForNow(gathering.refusalWaits);
+  const wait = refusedForNow(gathering);
   if (wait !== null && mayComeLater(found)) throw wait;
   return skippedOf(found);
 }
@@ -89,9 +89,10 @@ async function mailboxesBy(controls: Lanes<MailControl>): Promise<readonly Mailb
 async function listAll(
   mailboxes: readonly Mailbox[],
   readers: Lanes<MailReader>,
-  { ledger, refusalWaits }: Gathering,
+  gathering: Gathering,
   { faults }: Stager,
 ): Promise<Found> {
+  const { ledger } = gathering;
   const listed = new Map<Mailbox, Listing | null>(mailboxes.map((mailbox) => [mailbox, null]));
   const passing = new Set<Mailbox>();
   const refused = new Set<Mailbox>();
@@ -113,7 +114,7 @@ async function listAll(
   // What a server says of all mailboxes is its own trouble.
   const open = mailboxes.filter((mailbox) => !refused.has(mailbox));
   const isOfAll = inTrouble.size > 0 && open.length > 1 && open.every((mailbox) => listed.get(mailbox) === null);
-  const wait = isOfAll ? refusedForNow(refusalWaits, undefined, { isOfAll }) : null;
+  const wait = isOfAll ? troubledForNow(gathering, 'all') : null;
   if (wait !== null) throw wait;
   if (await mayBeRenamed(listed, ledger))
     await readers.work(workOf([0]), (_, reader) => followRenames(listed, { ledger, reader, faults, leave }));

@@ -1,6 +1,6 @@
 import { isReadable, notingBreaks, openFaults, readableOf, sourcePlace, type Faults } from '../../mail/copy/breaks.ts';
 import { Stopped } from '../../mail/copy/lanes.ts';
-import type { CopySource } from '../../mail/copy/mail-copy.ts';
+import type { CopySource, Waits } from '../../mail/copy/mail-copy.ts';
 import { isTroubled } from '../../mail/copy/troubles.ts';
 import { MailError, unlessRefused } from '../../mail/imap/mail-error.ts';
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
@@ -18,7 +18,7 @@ import type { SummedWriter } from './summed-writer.ts';
 
 export type ExportProgress = { readonly done: number; readonly total: number; readonly bytes: number };
 
-export type Gathering = Parts & {
+export type Gathering = Parts & Waits & {
   readonly ledger: StagedMessages;
   readonly source: CopySource;
   readonly clock: Clock;
@@ -27,8 +27,6 @@ export type Gathering = Parts & {
   /** Where the spool is, to check the room on its disk. */
   readonly folder: string;
   readonly signal: AbortSignal;
-  /** How often it has waited because of refusals. */
-  readonly refusalWaits: number;
   readonly segments: Segments;
   readonly onProgress: (progress: ExportProgress) => void;
 };

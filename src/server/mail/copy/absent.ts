@@ -42,7 +42,7 @@ export async function settleAbsent(
     here.flatMap(({ message, check }) => (listed.has(message.destinationUid) ? [] : [[message, check]])),
   );
   if (open.size === 0) return;
-  const waits = refusedForNow(run.copy.refusalWaits) !== null;
+  const waits = refusedForNow(run.copy) !== null;
   // What came after it is not shown either.
   const mayShow = ({ destinationUid }: Unchecked) => waits && opened !== null && destinationUid > newest;
   if (opened !== null) await settleTwins(path, opened, open, mayShow, checker, run);

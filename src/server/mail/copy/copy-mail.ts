@@ -20,7 +20,7 @@ import type { CopyEnd, MailCopy } from './mail-copy.ts';
 import { isMissing } from './moved.ts';
 import { findAnew } from './renumbered.ts';
 import type { CheckSession, FolderReason, Run } from './run.ts';
-import { refusedForNow, unlessInTrouble, unlessTroubled } from './troubles.ts';
+import { refusedForNow, troubledForNow, unlessInTrouble, unlessTroubled } from './troubles.ts';
 
 /**
  * How often at most the source is listed until a listing shows nothing new: a mailbox that never rests must not keep
@@ -73,13 +73,16 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
  */
 async function unlessItMayPass(engine: Engine, isDone: boolean): Promise<void> {
   const { troubled, left, findings, run } = engine;
-  const { refusalWaits, ledger } = run.copy;
+  const { copy } = run;
   const troubles = [...troubled].flatMap(([path, error]) => (left.has(path) ? [error] : []));
-  // It is waited for longest.
-  const trouble = troubles.find((error) => error instanceof HangsUp) ?? troubles[0];
-  const wait = refusedForNow(refusalWaits, trouble, { isOfAll: isOfAll(engine, troubles) });
-  if (wait === null || (trouble === undefined && !isDone)) return;
-  if ((await ledger.forgetRefused()) || trouble !== undefined || findings.late.size > 0) throw wait;
+  const hangUp = troubles.find((error) => error instanceof HangsUp);
+  const lasting = isOfAll(engine, troubles) ? 'all' : hangUp;
+  const longer = lasting === undefined ? null : troubledForNow(copy, lasting);
+  const other = troubles.find((error) => !(error instanceof HangsUp));
+  if (longer === null && other === undefined && !isDone) return;
+  const wait = longer ?? refusedForNow(copy, other);
+  if (wait === null) return;
+  if ((await copy.ledger.forgetRefused()) || longer !== null || other !== undefined || findings.late.size > 0) throw wait;
 }
 
 /** What a server says of all mailboxes but those that it refuses, and has opened none, is its own trouble. */

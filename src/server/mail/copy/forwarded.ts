@@ -16,7 +16,7 @@ import type { Openings } from './hang-ups.ts';
 import { messageIdOf } from './message-text.ts';
 import type { Ledger, Planned } from './ledger.ts';
 import { inParts } from './looking.ts';
-import type { MailCopy } from './mail-copy.ts';
+import type { Waits } from './mail-copy.ts';
 import { FolderLeft } from './run.ts';
 import { openAside, refusedForNow } from './troubles.ts';
 
@@ -89,7 +89,7 @@ export function openForwarded(
   };
 }
 
-type Looking = Faults & Openings & { readonly copy: Pick<MailCopy, 'refusalWaits'> };
+type Looking = Faults & Openings & { readonly copy: Waits };
 
 /** What the ledger knows of messages that were sent. */
 type Known = Pick<Ledger, 'claimed' | 'groups' | 'mailboxes' | 'rows'>;
@@ -132,7 +132,7 @@ async function messageIds(
   const ids = new Set<string>();
   const opened = await openAside(path, 'forwarded to', reader, run);
   // What has arrived there would be copied again.
-  if (opened === 'in trouble' && refusedForNow(run.copy.refusalWaits) !== null)
+  if (opened === 'in trouble' && refusedForNow(run.copy) !== null)
     throw new FolderLeft('mailbox closed', new MailError('busy', 'Nobody knows what has arrived.'));
   if (typeof opened === 'string') return ids;
   const claims = await ledger.claimed(path, opened.uidValidity);

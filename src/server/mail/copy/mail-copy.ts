@@ -47,8 +47,14 @@ export type CopyProgress = {
   readonly left: { readonly messages: number; readonly octets: number } | null;
 };
 
+/**
+ * How often an operation has waited: for what was refused, and, apart from that, for a server that hangs up or is in trouble
+ * with all mailboxes. An outage must not use up what a message needs later.
+ */
+export type Waits = { readonly refusalWaits: number; readonly troubleWaits: number };
+
 /** A copy of an account's mail. Time, randomness, connections and the ledger come from outside. */
-export type MailCopy = {
+export type MailCopy = Waits & {
   readonly source: CopySource;
   readonly destination: CopyDestination;
   readonly ledger: Ledger;
@@ -65,8 +71,6 @@ export type MailCopy = {
   readonly onOrphan: (mailbox: LedgerMailbox, uid: number | null) => void;
   /** The keyword of source messages that were forwarded to this destination. */
   readonly forwardedMark: string;
-  /** How often the operation has waited for what was refused. */
-  readonly refusalWaits: number;
   readonly sizes: Sizes;
 };
 

@@ -49,7 +49,7 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
     ...missing.filter(({ uid }) => moved.has(uid)).map((row) => ({ ...row, fate: 'taken' as const })),
   ];
   await ledger.settle(settled.map((row) => ({ ...row, mailboxId: mailbox.id })));
-  if (!isSure && missing.length > moved.size && refusedForNow(run.copy.refusalWaits) !== null)
+  if (!isSure && missing.length > moved.size && refusedForNow(run.copy) !== null)
     throw new MailError('busy', 'What is missing may be where nobody can look.', { responseCode: 'UNAVAILABLE' });
   const forgotten = missing.flatMap(({ uid }) => (moved.has(uid) ? [] : [uid]));
   if (forgotten.length > 0) await ledger.forget(mailbox.id, forgotten);

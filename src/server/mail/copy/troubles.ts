@@ -2,6 +2,7 @@ import { isBareRefusal, isRefusal, MailboxRenumbered, MailError, unlessRefused }
 import type { MailReader, Opened } from '../imap/streams.ts';
 import { messagesOf, type Faults } from './breaks.ts';
 import { HangsUp, notingHangUps, type Openings } from './hang-ups.ts';
+import type { Waits } from './mail-copy.ts';
 
 /** What servers say of one mailbox as well as of all. */
 const OWN_CODES = new Set(['SERVERBUG', 'INUSE', 'UNAVAILABLE']);
@@ -21,20 +22,33 @@ export const MESSAGES = 20;
  * like that for a while, with all that they are asked for. The operation counts these, so that they end.
  */
 export class RefusedForNow extends MailError {
-  constructor(pause: number, cause: unknown) {
+  /** What counts it. */
+  readonly waited: keyof Waits;
+
+  constructor(waited: keyof Waits, pause: number, cause?: unknown) {
     super('busy', 'A mail server refuses something, perhaps for a while only.', { pause, cause });
+    this.waited = waited;
   }
 }
 
-/** @returns what makes the operation wait; `null` when it has waited often enough */
-export function refusedForNow(
-  waits: number,
-  cause?: unknown,
-  { isOfAll }: { readonly isOfAll: boolean } = { isOfAll: false },
+/** @returns what makes the operation wait for what was refused; `null` when it has waited often enough */
+export function refusedForNow({ refusalWaits }: Pick<Waits, 'refusalWaits'>, cause?: unknown): RefusedForNow | null {
+  return waitAt(WAITS_MS, 'refusalWaits', refusalWaits, cause);
+}
+
+/** The same for a server that is in trouble with all mailboxes, or hangs up at one. */
+export function troubledForNow(
+  { troubleWaits }: Pick<Waits, 'troubleWaits'>,
+  trouble: 'all' | HangsUp,
 ): RefusedForNow | null {
-  const ofSome = cause instanceof HangsUp ? WAITS_FOR_HANG_UPS_MS : WAITS_MS;
-  const pause = (isOfAll ? WAITS_FOR_ALL_MS : ofSome)[waits];
-  return pause === undefined ? null : new RefusedForNow(pause, cause);
+  return trouble === 'all'
+    ? waitAt(WAITS_FOR_ALL_MS, 'troubleWaits', troubleWaits)
+    : waitAt(WAITS_FOR_HANG_UPS_MS, 'troubleWaits', troubleWaits, trouble);
+}
+
+function waitAt(pauses: readonly number[], waited: keyof Waits, times: number, cause?: unknown): RefusedForNow | null {
+  const pause = pauses[times];
+  return pause === undefined ? null : new RefusedForNow(waited, pause, cause);
 }
 
 /**
