@@ -1,7 +1,7 @@
 import type { Row } from '../../src/server/mail/copy/ledger.ts';
 import { digestOf, type Deed, messageIdOf, type SimulatedAccount, type StoredMail } from './account.ts';
 import { EARLIEST_LETTER, LATEST_LETTER } from './letters.ts';
-import type { Scenario } from './scenario.ts';
+import type { Poison, Scenario, Side } from './scenario.ts';
 
 /** How one order ended, as the subscriber is told. */
 export type Receipt = {
@@ -91,6 +91,7 @@ export function judge(evidence: Evidence): string[] {
     }
   }
   untouched(destination, wrong);
+  for (const note of falselyNoted(evidence)) wrong.push(`falsely told: ${note}`);
   // One that is kept of several may be told as what another one was changed into (README, seed 2000048).
   if (!keepsTwinsOnce(destination)) toldOnce(told, wrong);
   readAsTold(told, destination, wrong);
@@ -181,6 +182,21 @@ function withoutCause(scenario: Scenario, receipt: Receipt, differences: number)
   )
     wrong.push(`${mailboxesLeft} mailboxes were left out for no reason`);
   return wrong;
+}
+
+/** Reasons that say of the one server what only the other one has given cause for. */
+function falselyNoted({ scenario, noted }: Pick<Evidence, 'scenario' | 'noted'>): string[] {
+  const sideOf = (poison: Poison) => ('side' in poison ? poison.side : 'code' in poison ? 'destination' : 'source');
+  const isWell = (side: Side) => {
+    const { closing, refusesReading, renumbers, goodbyeAfterCommands, shortListings } = scenario[side];
+    const { longestName, refusesCreating, quota } = scenario[side];
+    const causes = [closing, refusesReading, renumbers, goodbyeAfterCommands, shortListings, longestName];
+    if ([...causes, refusesCreating, quota].some((cause) => cause !== undefined)) return false;
+    if (scenario.poison.some((each) => sideOf(each) === side)) return false;
+    return ![...scenario.deeds, ...scenario.links].some((each) => each.side === side);
+  };
+  const isOfSource = (note: string) => /mailbox (?:unreadable|not complete)$/.test(note);
+  return noted.filter((note) => isWell(isOfSource(note) ? 'source' : 'destination'));
 }
 
 /** Whether the engine surely learns what became of each append: else what is deleted before may be brought again. */

@@ -242,6 +242,7 @@ function copyOf(
       signal,
       hold: holds[side],
       mayWrite: lease.mayWrite,
+      role: side,
       ...(sizes === undefined ? {} : { readAhead: sizes.readAhead }),
     });
   const reading = (side: Side) => ({

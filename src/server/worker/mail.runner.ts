@@ -109,6 +109,7 @@ function sideOf(role: Role, account: MailAccount, run: SideRun, services: Runner
         times,
         hold,
         mayWrite: lease.mayWrite,
+        role,
         compress: settings.compressMail,
         ...(evenStopped ? {} : { signal }),
       }),

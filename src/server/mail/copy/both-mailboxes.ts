@@ -26,7 +26,7 @@ export async function openBoth(
 async function withUidNext(path: string, selected: Selected, { checker }: Session): Promise<Selected> {
   if (selected.uidNext !== undefined) return selected;
   const { uidValidity } = await checker.open(path);
-  if (uidValidity !== selected.uidValidity) throw new MailboxRenumbered();
+  if (uidValidity !== selected.uidValidity) throw new MailboxRenumbered('destination');
   const uids = await checker.search(path);
   return { ...selected, uidNext: uids.reduce((last, uid) => Math.max(last, uid), 0) + 1 };
 }
@@ -34,7 +34,7 @@ async function withUidNext(path: string, selected: Selected, { checker }: Sessio
 /** UIDs of the listing mean nothing under another UIDVALIDITY. */
 export async function reopen(reader: MailReader, path: string, uidValidity: bigint): Promise<void> {
   const opened = await unlessUnreadable(reader.open(path));
-  if (opened.uidValidity !== uidValidity) throw new MailboxRenumbered();
+  if (opened.uidValidity !== uidValidity) throw new MailboxRenumbered('source');
 }
 
 /** What the source refuses is no fault of the mailbox that is copied into. */
@@ -57,6 +57,8 @@ function mayBeMissing({ responseCode }: MailError): boolean {
  */
 export async function afterRefusal(error: unknown, path: string, { writer }: Session, run: Run): Promise<unknown> {
   if (!isRefusal(error)) return error;
+  // What is to be sent is read meanwhile.
+  if (error.account === 'source') return new FolderLeft('mailbox unreadable', error);
   const isMissing = error.responseCode !== undefined && mayBeMissing(error);
   if (!isMissing || run.faults(`made anew ${path}`) >= MADE_AT_MOST) return new FolderLeft('mailbox closed', error);
   try {
@@ -85,11 +87,12 @@ async function select(path: string, { writer, checker }: Session, run: Run): Pro
   return unlessClosed(writer.select(path));
 }
 
-/** A mailbox that is there, and lets nobody in. */
+/** A mailbox that is there, and lets nobody in, unless it is that of the source that is read meanwhile. */
 export async function unlessClosed<Answer>(looking: Promise<Answer>): Promise<Answer> {
   try {
     return await looking;
   } catch (error) {
-    throw isRefusal(error) ? new FolderLeft('mailbox closed', error) : error;
+    if (!isRefusal(error)) throw error;
+    throw new FolderLeft(error.account === 'source' ? 'mailbox unreadable' : 'mailbox closed', error);
   }
 }

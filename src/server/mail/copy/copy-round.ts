@@ -218,11 +218,7 @@ function reasonOf(error: unknown, { sourcePath, planned }: Folder, engine: Engin
     if (error.cause instanceof MailError) note(error.cause);
     return error.reason;
   }
-  if (isRefusal(error)) {
-    note(error);
-    return 'mailbox unreadable';
-  }
-  if (!isTroubled(error, sourcePath, engine.run, planned())) return null;
+  if (!isRefusal(error) && !isTroubled(error, sourcePath, engine.run, planned())) return null;
   note(error);
   return error.account === 'destination' ? 'mailbox closed' : 'mailbox unreadable';
 }

@@ -187,7 +187,7 @@ async function settleDifferent(
   if (now !== mailbox.sourceUidValidity) {
     // Where it has been listed under that one the messages get their rows there; the rest can't be compared any more.
     if (run.known.get(mailbox.sourcePath)?.some(({ sourceUidValidity }) => sourceUidValidity === now) === true) return;
-    throw new MailboxRenumbered();
+    throw new MailboxRenumbered('source');
   }
   const source = sourcePlace(reader, mailbox.sourcePath, now);
   const destination = destinationPlace(checker, mailbox.destinationPath, uidValidity);

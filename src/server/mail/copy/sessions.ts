@@ -1,8 +1,9 @@
+import type { MailRole } from '../imap/mail-error.ts';
 import type { MailControl, MailReader } from '../imap/streams.ts';
 import type { MailCopy } from './mail-copy.ts';
 import type { CheckSession, Session } from './run.ts';
 
-export type Account = 'source' | 'destination';
+export type Account = MailRole;
 
 /** What lists the mailboxes of the accounts. The connection to the destination may be made once it is needed. */
 export type Controls = AsyncDisposable & {

@@ -11,6 +11,9 @@
  */
 export type MailFault = 'credentials' | 'unreachable' | 'certificate' | 'slow' | 'lost' | 'busy' | 'full' | 'refused';
 
+/** An account's part in a transfer. */
+export type MailRole = 'source' | 'destination';
+
 export class MailError extends Error {
   override name = 'MailError';
   readonly fault: MailFault;
@@ -18,8 +21,8 @@ export class MailError extends Error {
   readonly pause: number | undefined;
   /** The response code of RFC 5530 and its like, upper case, without brackets. */
   readonly responseCode: string | undefined;
-  /** Which of a transfer's accounts it was, noted by who opened it. */
-  account: 'source' | 'destination' | undefined;
+  /** Which of a transfer's accounts it was, noted by the connection, or by who opened it. */
+  account: MailRole | undefined;
 
   constructor(
     fault: MailFault,
@@ -54,8 +57,9 @@ export class MailError extends Error {
 
 /** A mailbox has another UIDVALIDITY than when it was opened before: what is known of its UIDs means nothing any more. */
 export class MailboxRenumbered extends MailError {
-  constructor() {
+  constructor(account?: MailRole) {
     super('lost', 'The mailbox has another UIDVALIDITY than before.');
+    this.account = account;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { lostBy, MailError } from '../mail-error.ts';
+import { lostBy, MailError, type MailRole } from '../mail-error.ts';
 import { Hold } from '../hold.ts';
 import type { Clock, MayWrite } from '../wire.ts';
 import { Carrier } from './carrier.ts';
@@ -31,6 +31,8 @@ export type ConnectionOptions = {
   readonly hold?: Hold;
   /** Ends what waits for the hold. */
   readonly signal?: AbortSignal;
+  /** Which of a transfer's accounts it is of; its errors say so. */
+  readonly role?: MailRole;
 };
 
 /**
@@ -42,6 +44,7 @@ export class ImapConnection implements AsyncDisposable {
   readonly outgoing: Outgoing;
   readonly #clock: Clock;
   readonly #hold: Hold;
+  readonly role: MailRole | undefined;
   /** Aborted when nothing more will be asked. */
   readonly #leave = new AbortController();
   readonly #impatience: AbortSignal;
@@ -69,13 +72,14 @@ export class ImapConnection implements AsyncDisposable {
     const { clock, silence, mayWrite = () => true, inlet, readAhead = READ_AHEAD } = options;
     this.#clock = clock;
     this.#hold = options.hold ?? new Hold(clock);
+    this.role = options.role;
     const { signal } = this.#leave;
     this.#impatience = options.signal === undefined ? signal : AbortSignal.any([signal, options.signal]);
     this.#silence = new Silence({
       clock,
       limit: silence,
       waitsFor: () => this.#waitsFor(),
-      tooLong: () => this.end(new MailError('slow', 'The mail server did not answer in time.')),
+      tooLong: () => this.end(this.#marked(new MailError('slow', 'The mail server did not answer in time.'))),
     });
     this.outgoing = new Outgoing(socket, {
       mayWrite,
@@ -91,11 +95,11 @@ export class ImapConnection implements AsyncDisposable {
       silence: this.#silence,
       readAhead,
       inlet,
-      failed: (error) => this.end(lostBy(error)),
+      failed: (error) => this.end(this.#marked(lostBy(error))),
     });
     this.#greeting.promise.catch(() => {});
     this.#carrier = new Carrier(socket, (error) =>
-      this.end(this.#bye === undefined ? lostBy(error) : errorOf(this.#bye)),
+      this.end(this.#marked(this.#bye === undefined ? lostBy(error) : errorOf(this.#bye))),
     );
     this.incoming.listen();
     this.#silence.watch();
@@ -362,6 +366,11 @@ export class ImapConnection implements AsyncDisposable {
 
   #heard(error: MailError): MailError {
     this.#hold.note(error);
+    return this.#marked(error);
+  }
+
+  #marked(error: MailError): MailError {
+    error.account ??= this.role;
     return error;
   }
 

@@ -88,7 +88,7 @@ export class Opening {
       switch (code) {
         case 'UIDVALIDITY':
           uidValidity = bigNumberOf(args) ?? 0n;
-          if (expected !== undefined && uidValidity !== expected) throw new MailboxRenumbered();
+          if (expected !== undefined && uidValidity !== expected) throw new MailboxRenumbered(this.#connection.role);
           return true;
         case 'UIDNEXT':
           if (numberOf(args) > 0) uidNext = numberOf(args);

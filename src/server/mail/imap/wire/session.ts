@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Clock, Dial, Line, MayWrite } from '../wire.ts';
 import { MAIL_TIMES, type MailAccount, type MailPlace, type MailTimes } from '../connection.ts';
 import type { Hold } from '../hold.ts';
-import { isRefusal, MailError } from '../mail-error.ts';
+import { isRefusal, MailError, type MailRole } from '../mail-error.ts';
 import { ImapConnection } from './imap-connection.ts';
 import { isQuotable, quoted } from './mailbox-name.ts';
 
@@ -28,6 +28,8 @@ export type SessionOptions = {
   readonly readAhead?: number;
   /** Of all connections of the account. */
   readonly hold?: Hold;
+  /** Which of a transfer's accounts it is. */
+  readonly role?: MailRole;
   /** Told before the password or token is sent. */
   readonly onSecret?: () => void;
 };
@@ -51,7 +53,7 @@ export async function openSession(account: MailAccount, options: SessionOptions)
 type Secret = { readonly kind: 'password' | 'token'; readonly secret: string };
 
 async function signIn(account: MailAccount, secret: Secret, options: SessionOptions): Promise<ImapConnection> {
-  const { dial, clock, times = MAIL_TIMES, signal, mayWrite, readAhead, hold } = options;
+  const { dial, clock, times = MAIL_TIMES, signal, mayWrite, readAhead, hold, role } = options;
   const { place } = account;
   await hold?.over(signal);
   signal?.throwIfAborted();
@@ -76,6 +78,7 @@ async function signIn(account: MailAccount, secret: Secret, options: SessionOpti
       ...(mayWrite === undefined ? {} : { mayWrite }),
       ...(readAhead === undefined ? {} : { readAhead }),
       ...(hold === undefined ? {} : { hold }),
+      ...(role === undefined ? {} : { role }),
       ...(signal === undefined ? {} : { signal }),
     });
     giveUp.signal.throwIfAborted();
