@@ -372,7 +372,10 @@ export function serve(
       const flags = ['\\HasNoChildren', folder.specialUse ?? '', folder.subscribed ? '\\Subscribed' : ''];
       const attributes = flags.filter((flag) => flag !== '').join(' ');
       send(`* ${name} (${attributes}) ${quoted(quirks.delimiter)} ${quotedPath(folder.name)}\r\n`);
-      if (withStatus) send(statusLine(folder));
+      if (!withStatus) continue;
+      const { closing } = quirks;
+      if (isSilent(folder) && closing?.code === HANGS_UP) throw new Refusal('NO', HANGS_UP);
+      send(statusLine(folder));
     }
     return { status: 'OK', text: 'Done' };
   };
@@ -386,11 +389,11 @@ export function serve(
   };
   const statusLine = (folder: MailFolder) =>
     `* STATUS ${quotedPath(folder.name)} (MESSAGES ${shown(folder).length}${quirks.saysUidNext && !does('no UIDNEXT with STATUS') ? ` UIDNEXT ${folder.uidNext}` : ''} UIDVALIDITY ${folder.uidValidity})\r\n`;
+  const isSilent = (folder: MailFolder) =>
+    quirks.closing?.isSilent === true && quirks.closing.path === folder.name && load.opened >= quirks.closing.opens;
   const status = (words: readonly Word[]): Answer => {
     const folder = folderOf(words[0]);
-    const { closing } = quirks;
-    if (closing?.isSilent === true && closing.path === folder.name && load.opened >= closing.opens)
-      throw new Refusal('NO', `[${closing.code ?? 'NOPERM'}] It can not be opened`);
+    if (isSilent(folder)) throw new Refusal('NO', `[${quirks.closing?.code ?? 'NOPERM'}] It can not be opened`);
     send(statusLine(folder));
     return { status: 'OK', text: 'Done' };
   };

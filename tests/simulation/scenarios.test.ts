@@ -425,6 +425,55 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
+/** Some of which hang up at a mailbox while something is missing in that one or another: what stopped the transfer. */
+async function hangingUpWhileMissing(given: readonly (readonly [string, Partial<Scenario>])[]) {
+  const wrong: unknown[] = [];
+  for (const [name, each] of given) {
+    const outcome = await simulate(scenarioWith([8, 5, 5], each));
+    const failures = outcome.receipts.flatMap(({ failure }) => failure ?? []);
+    if (outcome.wrong.length + failures.length > 0) wrong.push([name, outcome.wrong, failures]);
+  }
+  return wrong;
+}
+
+const HANGING_UP = { opens: -1, code: HANGS_UP, isSilent: true };
+
+test('one of the subscriber’s own at the destination, at which it hangs up, keeps none back while something is missing in another', async () => {
+  const own = [{ name: 'Mine', letters: 2 }];
+  const destination = { closing: { ...HANGING_UP, path: 'Mine' } };
+  const given = (['deletes a message', 'moves a message', 'renames a mailbox'] as const).flatMap((does) =>
+    [20, 30, 40].map(
+      (atCommand) =>
+        [
+          `${does} ${atCommand}`,
+          { own, destination, orders: 2, deeds: [{ side: 'destination', atCommand, does }] },
+        ] as const,
+    ),
+  );
+  expect(await hangingUpWhileMissing(given)).toEqual([]);
+});
+
+test('one at which the source hangs up when it lists all with their STATUS keeps none of the others back', async () => {
+  const source = { listStatus: true, closing: { ...HANGING_UP, path: 'Box 1' } };
+  const given = [1, 4].map((connections) => [`${connections}`, { source, connections, orders: 2 }] as const);
+  expect(await hangingUpWhileMissing(given)).toEqual([]);
+});
+
+test(
+  'one at which the source hangs up since it was copied keeps none back while something is missing in it at the destination',
+  { tags: 'sampled' },
+  async () => {
+    const cases = (['renames a mailbox', 'renumbers a mailbox'] as const).flatMap((does) =>
+      [19, 25, 31, 37, 43, 49].map((atCommand) => {
+        const source = { closing: { ...HANGING_UP, path: 'Box 1', opens: 2 } };
+        const deeds = [0, 1, 2].map((later) => ({ side: 'destination', atCommand: atCommand + later, does }) as const);
+        return [`${does} ${atCommand}`, { source, deeds }] as const;
+      }),
+    );
+    expect(await hangingUpWhileMissing(sampleOf(cases, 3))).toEqual([]);
+  },
+);
+
 test.each([
   ['source', 'EXAMINE'],
   ['destination', 'SELECT'],

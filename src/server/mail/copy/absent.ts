@@ -3,6 +3,7 @@ import type { MailReader, Opened } from '../imap/streams.ts';
 import { destinationPlace, fetchReadable } from './breaks.ts';
 import { digestOf, secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Row } from './ledger.ts';
+import { notingHangUps } from './hang-ups.ts';
 import { inParts, isUnlisted, listedAmong, listedFrom } from './looking.ts';
 import { findMoved, isMissing, openSource } from './moved.ts';
 import { isWindow } from './provider-limits.ts';
@@ -25,10 +26,15 @@ export async function settleAbsent(
   late: Findings['late'],
 ): Promise<void> {
   const { checker } = session;
-  const opened = await checker.open(path).catch(async (error: unknown) => {
-    if (isRefusal(error) && (await isMissing(checker, path, run.destinationPaths()))) return null;
-    throw error;
-  });
+  const openIfThere = async () => {
+    try {
+      return await checker.open(path);
+    } catch (error) {
+      if (isRefusal(error) && (await isMissing(checker, path, run.destinationPaths()))) return null;
+      throw error;
+    }
+  };
+  const opened = await notingHangUps('destination', path, checker, run, openIfThere);
   const here = absent.filter(({ check }) => opened === null || check.uidValidity === opened.uidValidity);
   for (const each of absent) if (!here.includes(each)) run.stale.add(each.check.mailbox.id);
   // One that could not be opened for a moment may have all of them: the last look finds them unread.
@@ -47,12 +53,13 @@ export async function settleAbsent(
   const mayShow = ({ destinationUid }: Unchecked) => waits && opened !== null && destinationUid > newest;
   if (opened !== null) await settleTwins(path, opened, open, mayShow, checker, run);
   for (const [mailbox, left] of Map.groupBy(open, ([, check]) => check.mailbox)) {
-    const source = await openSource(await session.reader(), mailbox);
+    const source = await openSource(await session.reader(), mailbox, run);
+    const isReadable = source !== 'in trouble';
     const { moved, isSure } = await findMoved(
       left.map(([message, { uidValidity }]) => ({ ...message, destinationUidValidity: uidValidity })),
       path,
       run.destinationPaths(),
-      source,
+      isReadable ? source : null,
       checker,
       run,
     );
@@ -62,7 +69,7 @@ export async function settleAbsent(
     const rows = left.flatMap(([message, { uidValidity }]): NewRow | [] => {
       if (moved.has(message.uid)) return rowOf(message, mailbox.id, uidValidity, 'taken');
       // It may be where nobody can look for now.
-      if (mayShow(message) || (waits && !isSure)) {
+      if (mayShow(message) || (waits && !(isSure && isReadable))) {
         late.add(message);
         return [];
       }

@@ -12,7 +12,7 @@ import {
   type Engine,
 } from './engine.ts';
 import { planFolders } from './folder-plan.ts';
-import { HangsUp, notingHangUps, suspectsLast } from './hang-ups.ts';
+import { blamingHangUps, HangsUp, notingHangUps, suspectsLast } from './hang-ups.ts';
 import { batchesOf, workOf } from './lanes.ts';
 import { storedPath } from './ledger-rows.ts';
 import type { LedgerMailbox } from './ledger.ts';
@@ -82,7 +82,8 @@ async function unlessItMayPass(engine: Engine, isDone: boolean): Promise<void> {
   if (longer === null && other === undefined && !isDone) return;
   const wait = longer ?? refusedForNow(copy, other);
   if (wait === null) return;
-  if ((await copy.ledger.forgetRefused()) || longer !== null || other !== undefined || findings.late.size > 0) throw wait;
+  if ((await copy.ledger.forgetRefused()) || longer !== null || other !== undefined || findings.late.size > 0)
+    throw wait;
 }
 
 /** What a server says of all mailboxes but those that it refuses, and has opened none, is its own trouble. */
@@ -104,7 +105,8 @@ async function forgetVanished(engine: Engine): Promise<void> {
   await lanes.work(
     workOf(gone),
     async (path, { reader }) => {
-      if (await unlessInTrouble(() => isMissing(reader, path, sourcePaths), 'gone from', path, run)) left.delete(path);
+      const ask = () => blamingHangUps('source', path, reader, run, () => isMissing(reader, path, sourcePaths));
+      if (await unlessInTrouble(ask, 'gone from', path, run)) left.delete(path);
     },
     () => 1,
   );

@@ -1,8 +1,9 @@
+import { MailError } from '../imap/mail-error.ts';
 import type { Mailbox, MailboxStatus } from '../imap/mailbox.ts';
 import type { MailControl, MailReader, Namespace, Opened } from '../imap/streams.ts';
 import type { Folder } from './copy-folder.ts';
 import { closeOthers, isNarrow, mostCheckers, mostLanes, troubleWith, type Engine } from './engine.ts';
-import { noteHangUp, notingHangUps, suspectsLast } from './hang-ups.ts';
+import { askedOfAll, notingHangUps } from './hang-ups.ts';
 import { workOf } from './lanes.ts';
 import { storedPath } from './ledger-rows.ts';
 import { openMaking, type Making } from './making.ts';
@@ -79,7 +80,7 @@ async function listSides(engine: Engine, isAgain: boolean): Promise<Listings> {
     if (!isNarrow(engine.connections) && !isAgain) lanes.warm(mostLanes(engine));
     else if (!isNarrow(engine.connections)) checkers.warm(Math.min(mostCheckers(engine), seen.size));
     const [listed, ours] = await Promise.all([
-      source.mailboxes({ withStatus: isAgain || run.known.size > 0 }),
+      listSource(source, isAgain || run.known.size > 0, run),
       isAgain ? undefined : destination().then(mailboxesOf),
     ]);
     sides.push({ listed, ours });
@@ -88,6 +89,18 @@ async function listSides(engine: Engine, isAgain: boolean): Promise<Listings> {
   if (side === undefined) throw new Error('The mailboxes were not listed.');
   if (!isAgain || isNarrow(engine.connections)) await releaseControls(engine);
   return side;
+}
+
+/** With what STATUS tells, unless the source has broken off at that: it may be in trouble with one mailbox. */
+async function listSource(source: MailControl, wantsStatus: boolean, run: Run): Promise<readonly Mailbox[]> {
+  const name = 'list with status';
+  const withStatus = wantsStatus && run.faults(name) === 0;
+  try {
+    return await source.mailboxes({ withStatus });
+  } catch (error) {
+    if (withStatus && error instanceof MailError && error.pause === undefined) run.noteFault(name);
+    throw error;
+  }
 }
 
 async function mailboxesOf(control: MailControl): Promise<Ours> {
@@ -225,17 +238,7 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
       statuses.set(path, { uidValidity, uidNext: uidNext ?? 0, exists: exists ?? -1 });
       run.opened.source.add(path);
     }
-    answered.add(path);
     run.looked();
-  };
-  const askTogether = async (paths: readonly string[], reader: MailReader) => {
-    try {
-      await Promise.all(paths.map((path) => ask(path, reader)));
-    } catch (error) {
-      const first = paths.find((path) => !answered.has(path));
-      if (first !== undefined) noteHangUp('source', first, error, reader, run);
-      throw error;
-    }
   };
   const askAlone = async (path: string, reader: MailReader) => {
     const asking = notingHangUps('source', path, reader, run, async () => {
@@ -243,17 +246,16 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
       return statuses.get(path) ?? null;
     });
     await unlessTroubled(asking, path, run, troubleWith(engine, { sourcePath: path }));
-    answered.add(path);
   };
   try {
     // The lanes that were made ready leave no connection beside those of the controls.
     if (unsaid.length > 0) await engine.released;
     await checkers.work(workOf(unsaid.length === 0 ? [] : [unsaid]), async (all, session) => {
       const reader = await session.reader();
-      const waiting = all.filter((path) => !answered.has(path));
-      const { others, suspects } = suspectsLast(waiting, 'source', (path) => path, run);
-      await askTogether(others, reader);
-      for (const path of suspects) await askAlone(path, reader);
+      await askedOfAll('source', all, reader, run, answered, {
+        together: (path) => ask(path, reader),
+        alone: (path) => askAlone(path, reader),
+      });
     });
   } finally {
     isLooking = false;

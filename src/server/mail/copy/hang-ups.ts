@@ -61,15 +61,54 @@ export async function notingHangUps<Answer>(
   run: Openings,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
+  const answer = await blamingHangUps(account, path, reader, run, work);
+  if (answer !== null) run.opened[account].add(path);
+  return answer;
+}
+
+/** The same for what may be done without the mailbox being there. */
+export async function blamingHangUps<Answer>(
+  account: Account,
+  path: string,
+  reader: MailReader,
+  run: Openings,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
   const isSure = isSuspect(account, path, run) && (await opensAnother(account, path, reader, run));
   try {
-    const answer = await work();
-    if (answer !== null) run.opened[account].add(path);
-    return answer;
+    return await work();
   } catch (error) {
     const hasHungUp = noteHangUp(account, path, error, reader, run);
     throw hasHungUp && isSure ? new HangsUp(account, error) : error;
   }
+}
+
+/**
+ * Asks something of several mailboxes together, and of those at which the server has hung up alone and last. What has been
+ * answered is in `answered`, and not asked again.
+ */
+export async function askedOfAll(
+  account: Account,
+  paths: readonly string[],
+  reader: MailReader,
+  run: Openings,
+  answered: Set<string>,
+  { together, alone }: Record<'together' | 'alone', (path: string) => Promise<unknown>>,
+): Promise<void> {
+  const waiting = paths.filter((path) => !answered.has(path));
+  const { others, suspects } = suspectsLast(waiting, account, (path) => path, run);
+  const ask = async (path: string, asking: Promise<unknown>) => {
+    await asking;
+    answered.add(path);
+  };
+  try {
+    await Promise.all(others.map((path) => ask(path, together(path))));
+  } catch (error) {
+    const first = others.find((path) => !answered.has(path));
+    if (first !== undefined) noteHangUp(account, first, error, reader, run);
+    throw error;
+  }
+  for (const path of suspects) await ask(path, alone(path));
 }
 
 /** Whether the server opens another mailbox: one that it has opened in this run, if there is one, or any that it lists. */

@@ -3,6 +3,7 @@ import type { Listed, Selected } from '../imap/streams.ts';
 import type { Clock } from '../imap/wire.ts';
 import type { UidSet } from './columns.ts';
 import { AT_DESTINATION, readRows } from './known-rows.ts';
+import { blamingHangUps } from './hang-ups.ts';
 import type { Group, LedgerMailbox, NewRow, Planned } from './ledger.ts';
 import { listedFrom } from './looking.ts';
 import { match, type Found } from './matching.ts';
@@ -182,17 +183,18 @@ export async function settleAbandoned(
   const { checker } = session;
   const path = mailbox.destinationPath;
   const why = 'abandoned in';
-  const opened = await unlessInTrouble(() => checker.open(path), why, path, run);
+  const asked = <Answer>(ask: () => Promise<Answer>) =>
+    unlessInTrouble(() => blamingHangUps('destination', path, checker, run, ask), why, path, run);
+  const opened = await asked(() => checker.open(path));
   if (opened === null) {
     const closed = groups.map((group) => group.id);
-    if (await unlessInTrouble(() => isMissing(checker, path, run.destinationPaths()), why, path, run))
-      await run.copy.ledger.settle([], closed);
+    if (await asked(() => isMissing(checker, path, run.destinationPaths()))) await run.copy.ledger.settle([], closed);
     return;
   }
   const claims = new Set(await run.copy.ledger.claimed(path, opened.uidValidity));
   const wanted = wantedOf(groups, mailbox, [], settled, run);
   const settling = () => settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run);
-  await unlessInTrouble(settling, why, path, run);
+  await asked(settling);
 }
 
 type Looking = {

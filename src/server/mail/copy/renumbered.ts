@@ -1,11 +1,11 @@
 import { destinationPlace, sourcePlace } from './breaks.ts';
-import { MailError, unlessRefused } from '../imap/mail-error.ts';
+import { MailError } from '../imap/mail-error.ts';
 import type { Listed, Opened } from '../imap/streams.ts';
 import { AT_DESTINATION } from './known-rows.ts';
 import type { LedgerMailbox, Row } from './ledger.ts';
 import { listedFrom } from './looking.ts';
 import { match, type Found } from './matching.ts';
-import { findMoved } from './moved.ts';
+import { findMoved, openBeside } from './moved.ts';
 import { isWindow } from './provider-limits.ts';
 import type { Run, Session } from './run.ts';
 import { refusedForNow } from './troubles.ts';
@@ -24,7 +24,8 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
   const { stale, there } = await rowsOf(mailbox, uidValidity, run);
   const candidates: Listed[] = [];
   for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
-  const now = await unlessRefused(reader.open(sourcePath));
+  const asked = await openBeside(reader, sourcePath, run);
+  const now = asked === 'in trouble' ? null : asked;
   if (isListedFirst(sourcePath, now, run)) return;
   const isSame = now?.uidValidity === mailbox.sourceUidValidity;
   const source = isSame ? sourcePlace(reader, sourcePath, mailbox.sourceUidValidity) : null;
