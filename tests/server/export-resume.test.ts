@@ -328,11 +328,19 @@ test(
   'a message at which the server hangs up each time is named, and those around it are exported',
   needs('bsdtar'),
   async () => {
-    for (const broken of [[5], [1, 10], [3, 4]]) {
+    const silent = new MailError('lost', 'The connection ended.');
+    const goodbye = new MailError('lost', 'Bye', { cause: Object.assign(new Error('BYE'), { responseStatus: 'BYE' }) });
+    const ways: readonly (readonly [readonly number[], MailError])[] = [
+      [[5], silent],
+      [[1, 10], silent],
+      [[3, 4], silent],
+      [[3, 10], goodbye],
+    ];
+    for (const [broken, hangsUp] of ways) {
       const source = mailboxes(2, 10);
       const account = memoryAccount(source, {
         onFetch: (path, uid) => {
-          if (path === 'Folder 0' && broken.includes(uid)) throw new MailError('lost', 'The connection ended.');
+          if (path === 'Folder 0' && broken.includes(uid)) throw hangsUp;
         },
       });
       const id = await world.newTransfer();

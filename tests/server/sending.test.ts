@@ -94,6 +94,7 @@ async function sent({
       budget: { take: async () => {}, correct: () => {} },
       settled: () => {},
       faults: () => 0,
+      noteFault: () => 1,
       forgetFaults: () => {},
     } as unknown as Run,
     goesOn: () => true,

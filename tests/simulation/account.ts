@@ -48,9 +48,11 @@ export type Rewriting = 'nothing' | 'adds headers' | 'changes line ends' | 'adds
 
 /** In place of a response code: it says nothing, and ends the connection. */
 export const HANGS_UP = 'hangs up';
+/** The same, with a BYE before. */
+export const SAYS_GOODBYE = 'says goodbye';
 
-/** It hangs up before a message or within, or says NO with this response code. */
-export type Break = 'hangs up' | 'breaks off within' | 'SERVERBUG';
+/** It hangs up before a message or within, says BYE before it, or says NO with this response code. */
+export type Break = 'hangs up' | 'breaks off within' | 'says goodbye' | 'SERVERBUG';
 
 export type Literals = 'synchronising' | 'minus' | 'plus';
 
@@ -95,7 +97,7 @@ export type Quirks = {
   readonly appendLimit: number;
   /** Whether it says that limit beforehand (RFC 7889). */
   readonly saysAppendLimit: boolean;
-  /** Messages, by digest, that it never takes, and the response code that it gives, or none, or {@link HANGS_UP}. */
+  /** Messages, by digest, that it never takes, and the response code that it gives, or none, {@link HANGS_UP} or {@link SAYS_GOODBYE}. */
   readonly refused: ReadonlyMap<string, string>;
   /** Messages, by digest, that it lists and never gives out. */
   readonly withheld: ReadonlySet<string>;
@@ -118,6 +120,8 @@ export type Quirks = {
   /** Appends in a minute before `[THROTTLED]`. */
   readonly appendsAMinute: number;
   readonly goodbyeAfterCommands: number;
+  /** After so many messages in a day it says BYE to every append until the next one (Gmail says it of octets). */
+  readonly appendsADay: number;
   readonly longestName: number;
   readonly foldsCase: boolean;
   /** Octets a day in both directions together. */
@@ -199,6 +203,7 @@ export const GOOD: Quirks = {
   quota: Infinity,
   appendsAMinute: Infinity,
   goodbyeAfterCommands: Infinity,
+  appendsADay: Infinity,
   longestName: Infinity,
   foldsCase: false,
   bytesADay: Infinity,

@@ -2,6 +2,7 @@ import {
   digestOf,
   type GivenMail,
   HANGS_UP,
+  SAYS_GOODBYE,
   type MailFolder,
   type SimulatedAccount,
   type StoredMail,
@@ -40,6 +41,8 @@ const HEARD_WITHIN = 5000;
 export type ServerLoad = {
   connections: number;
   readonly traffic: { day: number; bytes: number };
+  /** Messages that were stored. */
+  readonly appended: { day: number; messages: number };
   /** When each message of the last minute came. */
   appends: number[];
   /** How often the mailbox that closes was opened. */
@@ -59,6 +62,7 @@ export function emptyLoad(): ServerLoad {
   return {
     connections: 0,
     traffic: { day: 0, bytes: 0 },
+    appended: { day: 0, messages: 0 },
     appends: [],
     opened: 0,
     listings: 0,
@@ -508,6 +512,10 @@ export function serve(
       close();
       return null;
     }
+    if (breaks === 'says goodbye') {
+      hangUp('Connection is closed. 14');
+      return null;
+    }
     if (breaks === 'hangs up') return { status: 'NO', text: 'Internal error occurred', thenBye: true };
     if (breaks !== undefined) throw new Refusal('NO', `[${breaks}] Internal error occurred`);
     const first = view.findIndex((message) => wanted.has(message.uid) && there.has(message));
@@ -657,6 +665,12 @@ export function serve(
       const culprit = given.findIndex(({ octets }) => !fits(octets));
       if (quirks.keepsSome && culprit > 0) account.store(folder, given.slice(0, culprit), peer.client);
     };
+    const day = Math.floor(scheduler.now() / DAY);
+    if (load.appended.day !== day) Object.assign(load.appended, { day, messages: 0 });
+    if (load.appended.messages >= quirks.appendsADay) {
+      hangUp('Session expired, please login again.');
+      return null;
+    }
     const minute = scheduler.now() - 60_000;
     load.appends = load.appends.filter((time) => time > minute);
     if (load.appends.length + given.length > quirks.appendsAMinute && load.appends.length > 0)
@@ -675,6 +689,10 @@ export function serve(
     if (first !== undefined) {
       keepSome((octets) => !quirks.refused.has(digestOf(octets)));
       const refusal = no(quirks.refused.get(digestOf(first.octets)) ?? '', [first]);
+      if (refusal.text.includes(SAYS_GOODBYE)) {
+        hangUp('Connection is closed. 14');
+        return null;
+      }
       if (!refusal.text.includes(HANGS_UP)) return refusal;
       peer.end();
       close();
@@ -690,6 +708,7 @@ export function serve(
     if (isRefused && !quirks.storesRefused) return no(quirks.refusalCode, given);
     load.appends.push(...given.map(() => scheduler.now()));
     count(octets);
+    load.appended.messages += given.length;
     const dated = given.map((mail) =>
       quirks.replacesDates && !isWithinReason(mail.internalDate) ? { ...mail, internalDate: dateOfNow() } : mail,
     );

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sampleOf } from '../folders.ts';
 import { SIZES } from '../../src/server/mail/copy/sizes.ts';
-import { HANGS_UP, type Quirks } from './account.ts';
+import { HANGS_UP, SAYS_GOODBYE, type Quirks } from './account.ts';
 import { PLAIN, SMALL, type Scenario } from './scenario.ts';
 import { simulate } from './simulate.ts';
 
@@ -231,7 +231,7 @@ test.each(['source', 'destination'] as const)(
   'a message on which the %s breaks off each time keeps none of the others back',
   { tags: 'sampled' },
   async (side) => {
-    for (const breaks of ['hangs up', 'SERVERBUG', 'breaks off within'] as const)
+    for (const breaks of ['hangs up', 'says goodbye', 'SERVERBUG', 'breaks off within'] as const)
       for (const uidPlus of [true, false])
         for (const letters of sampleOf([[3, 4, 5], [19], [20], [0]], 4)) {
           const poison = letters.map((letter) => ({ letter, side, breaks }));
@@ -242,7 +242,7 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
-test.each([HANGS_UP, 'SERVERBUG'])(
+test.each([HANGS_UP, SAYS_GOODBYE, 'SERVERBUG'])(
   'a message that the destination never takes, and answers each time by "%s", keeps none of the others back',
   { tags: 'sampled' },
   async (code) => {
@@ -262,7 +262,7 @@ test.each([HANGS_UP, 'SERVERBUG'])(
   },
 );
 
-test.each(['', 'TOOBIG', 'LIMIT', 'SERVERBUG', HANGS_UP])(
+test.each(['', 'TOOBIG', 'LIMIT', 'SERVERBUG', HANGS_UP, SAYS_GOODBYE])(
   'what a destination has kept of several messages in one command, which it answers by "%s", is not stored again',
   async (code) => {
     for (const uidPlus of [true, false]) {
@@ -271,6 +271,21 @@ test.each(['', 'TOOBIG', 'LIMIT', 'SERVERBUG', HANGS_UP])(
       const { wrong, receipts } = await simulate(scenarioWith([20], { poison, destination }));
       expect({ uidPlus, wrong }).toEqual({ uidPlus, wrong: [] });
       expect(receipts.map(({ status }) => status)).toEqual(['completed']);
+    }
+  },
+);
+
+test.each([1, 3, 8, 30])(
+  'the last messages, %d of them, to which a destination says goodbye until the day is over, are not left out',
+  async (count) => {
+    const letters = 60;
+    const given = { sizes: SMALL, upADay: 500_000_000 };
+    for (const multiAppend of [true, false]) {
+      const destination = { multiAppend, appendsADay: letters - count };
+      const { wrong, receipts, accounts } = await simulate(scenarioWith([letters], { ...given, destination }));
+      expect({ multiAppend, wrong }).toEqual({ multiAppend, wrong: [] });
+      expect(receipts).toMatchObject([{ status: 'completed' }]);
+      expect(accounts.destination.find('INBOX')?.messages).toHaveLength(letters);
     }
   },
 );

@@ -1,5 +1,5 @@
 import type { Skipped } from '../../../contract/calls/status.ts';
-import type { Faults } from '../../mail/copy/breaks.ts';
+import { mayBeLeftByGoodbyes, type Faults } from '../../mail/copy/breaks.ts';
 import { notingHangUps, type Openings } from '../../mail/copy/hang-ups.ts';
 import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
 import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
@@ -43,7 +43,9 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
     await readers.work(workOf(batches), (batch, reader) => stager.take(batch, reader));
     if (stager.count() === before) break;
   }
-  const wait = refusedForNow(gathering);
+  const limited = source.limits.downADay === undefined ? 'goodbyes' : 'all';
+  const longer = mayBeLeftByGoodbyes(stager.faults) ? troubledForNow(gathering, limited) : null;
+  const wait = longer ?? refusedForNow(gathering);
   if (wait !== null && mayComeLater(found)) throw wait;
   return skippedOf(found);
 }

@@ -101,7 +101,8 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
     await gathering.segments.use(async (writer) => {
       const arrived: Arrived[] = [];
       try {
-        for await (const message of notingBreaks(reader.fetch(place.path, uids), uids, place, faults)) {
+        const noting = notingBreaks(reader.fetch(place.path, uids), uids, place, faults, { isAskedAgain: true });
+        for await (const message of noting) {
           if (signal.aborted) throw new Stopped('The export was asked to stop.');
           if (seen.has(message.uid)) continue;
           seen.add(message.uid);

@@ -1,7 +1,8 @@
-import { isBreak } from '../imap/mail-error.ts';
+import { isBreak, isFarewell } from '../imap/mail-error.ts';
 import { observed } from '../imap/observed-octets.ts';
 import type { Fetched, MailReader } from '../imap/streams.ts';
 import type { Run } from './run.ts';
+import type { Account } from './sessions.ts';
 
 /**
  * Some servers hang up at the same message each time. After this many breaks among other messages it is asked for
@@ -12,19 +13,32 @@ export const [BREAKS_TOGETHER, BREAKS_ALONE] = [2, 2];
 /** A line may break inside one message at a different octet each time; from this many breaks on, each counts. */
 const BREAKS_WITHIN = 4;
 
+/** So many goodbyes in a row, with nothing that passes between them, are to the account (Gmail, for a day). */
+const GOODBYES_AT_MOST = 20;
+/** By this name a run counts what it may have left by goodbyes that were to the account. */
+const LEFT = 'left by goodbyes';
+
 export type Faults = Pick<Run, 'faults' | 'noteFault' | 'forgetFaults' | 'looked'>;
 
 /** A mailbox that has been opened. `name` distinguishes it, under its UIDVALIDITY, from all others of a transfer. */
-export type Place = { readonly reader: MailReader; readonly path: string; readonly name: string };
+export type Place = {
+  readonly account: Account;
+  readonly reader: MailReader;
+  readonly path: string;
+  readonly name: string;
+};
+
+/** What passes: messages that an account hands out, or that the destination takes. */
+type Passing = Account | 'appends';
 
 /** A mailbox of the source as one numbering of it, by which faults at its messages are counted. */
 export function sourcePlace(reader: MailReader, path: string, uidValidity: bigint): Place {
-  return { reader, path, name: `source ${uidValidity} ${path}` };
+  return { account: 'source', reader, path, name: `source ${uidValidity} ${path}` };
 }
 
 /** The same of the destination. */
 export function destinationPlace(reader: MailReader, path: string, uidValidity: bigint): Place {
-  return { reader, path, name: `destination ${uidValidity} ${path}` };
+  return { account: 'destination', reader, path, name: `destination ${uidValidity} ${path}` };
 }
 
 /** The name under which a run counts the faults at a message. */
@@ -48,6 +62,55 @@ export function noteBreak(name: string, path: string, run: Faults): void {
   if (times === BREAKS_TOGETHER) run.noteFault(messagesOf(path));
   // What comes after it is tried as often again.
   if (times === BREAKS_TOGETHER || times === BREAKS_TOGETHER + BREAKS_ALONE) run.looked();
+}
+
+/** Notes that a message has passed, so that goodbyes before it were not to the account. */
+export function notePassed(passing: Passing, run: Faults): void {
+  run.forgetFaults(goodbyesTo(passing));
+  run.noteFault(passedBy(passing));
+}
+
+/**
+ * Counts that a connection, or what a server does, broke off at a message, or at one of several in one command. Of goodbyes
+ * none counts that may be to the account.
+ * @param names of the messages, as a run counts them
+ * @param isAskedAgain what is left is asked for again, for a day if need be: then a goodbye to a message that is asked for
+ *   alone counts, too, where no others have passed meanwhile
+ */
+export function noteBreakOff(
+  error: unknown,
+  names: readonly string[],
+  { passing, path, isAskedAgain }: { readonly passing: Passing; readonly path: string; readonly isAskedAgain: boolean },
+  run: Faults,
+): void {
+  if (isBreak(error)) for (const name of names) noteBreak(name, path, run);
+  if (!isFarewell(error) || run.noteFault(goodbyesTo(passing)) > GOODBYES_AT_MOST) return;
+  for (const name of names) {
+    const isItsOwn = isAmongOthers(name, passing, run);
+    if (isItsOwn || isAskedAgain || run.faults(name) < BREAKS_TOGETHER) noteBreak(name, path, run);
+    if (isAskedAgain && run.faults(name) > BREAKS_TOGETHER) run.noteFault(LEFT);
+  }
+}
+
+/** Whether a message may have been left by goodbyes that were to the account. */
+export function mayBeLeftByGoodbyes(run: Pick<Faults, 'faults'>): boolean {
+  return run.faults(LEFT) > 0;
+}
+
+/** Whether others have passed since the goodbye before to this message, at least once since it is asked for alone. */
+function isAmongOthers(name: string, passing: Passing, run: Faults): boolean {
+  const others = `${name} after ${run.faults(passedBy(passing))} others`;
+  const sure = `${name} among others`;
+  if (run.noteFault(others) === 1 && run.faults(name) >= BREAKS_TOGETHER) run.noteFault(sure);
+  return run.faults(sure) > 0;
+}
+
+function goodbyesTo(passing: Passing): string {
+  return `goodbyes: ${passing}`;
+}
+
+function passedBy(passing: Passing): string {
+  return `passed: ${passing}`;
 }
 
 /** How often each thing went wrong, by a name for it. */
@@ -90,18 +153,21 @@ export async function* fetchReadable(place: Place, uids: readonly number[], run:
     if (asked.length > 0) yield* notingBreaks(place.reader.fetch(place.path, asked), asked, place, run);
 }
 
+type Noting = { readonly onBroken: () => void; readonly isAskedAgain: boolean };
+
 /**
  * Passes on messages that were asked for, and notes where the connection breaks off: at the one that was coming, or at
  * the first that has not come; servers answer by rising UIDs. Within a message it counts when it is at the same octet as
  * before, or often: a line may break anywhere.
  * @param onBroken called when it breaks off within a message, which whoever reads its octets hears of, and we do not
+ * @param isAskedAgain as for {@link noteBreakOff}
  */
 export async function* notingBreaks(
   messages: AsyncIterable<Fetched>,
   uids: readonly number[],
-  place: Pick<Place, 'name' | 'path'>,
+  place: Pick<Place, 'account' | 'name' | 'path'>,
   run: Faults,
-  onBroken: () => void = () => {},
+  { onBroken = () => {}, isAskedAgain = false }: Partial<Noting> = {},
 ): AsyncIterable<Fetched> {
   const waiting = new Set(uids.toSorted((a, b) => a - b));
   const note = (uid: number) => noteBreak(messageName(place, uid), place.path, run);
@@ -122,7 +188,10 @@ export async function* notingBreaks(
         chunk: ({ length }) => {
           size += length;
         },
-        whole: () => run.forgetFaults(messageName(place, uid)),
+        whole: () => {
+          run.forgetFaults(messageName(place, uid));
+          notePassed(place.account, run);
+        },
         broken: (error) => {
           isWithin = true;
           onBroken();
@@ -133,7 +202,8 @@ export async function* notingBreaks(
     }
   } catch (error) {
     const [next] = waiting;
-    if (!isWithin && next !== undefined && isBreak(error)) note(next);
+    const how = { passing: place.account, path: place.path, isAskedAgain };
+    if (!isWithin && next !== undefined) noteBreakOff(error, [messageName(place, next)], how, run);
     throw error;
   }
   // Some say NO to one that is asked for alone, and hang up after that.

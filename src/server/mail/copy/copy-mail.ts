@@ -1,4 +1,5 @@
 import { MailError } from '../imap/mail-error.ts';
+import { mayBeLeftByGoodbyes } from './breaks.ts';
 import { takeBackDisowned } from './committing.ts';
 import { compareMailbox } from './comparing.ts';
 import { copyRound, noteUnread, readBackLeft } from './copy-round.ts';
@@ -75,15 +76,21 @@ async function unlessItMayPass(engine: Engine, isDone: boolean): Promise<void> {
   const { troubled, left, findings, run } = engine;
   const { copy } = run;
   const troubles = [...troubled].flatMap(([path, error]) => (left.has(path) ? [error] : []));
-  const hangUp = troubles.find((error) => error instanceof HangsUp);
-  const lasting = isOfAll(engine, troubles) ? 'all' : hangUp;
-  const longer = lasting === undefined ? null : troubledForNow(copy, lasting);
   const other = troubles.find((error) => !(error instanceof HangsUp));
-  if (longer === null && other === undefined && !isDone) return;
+  const ofFolders = isOfAll(engine, troubles) ? 'all' : troubles.find((error) => error instanceof HangsUp);
+  const lasting = mayBeLeftByGoodbyes(run) ? ofGoodbyes(copy, ofFolders) : ofFolders;
+  const longer = lasting === undefined ? null : troubledForNow(copy, lasting);
+  const isOfFolders = other !== undefined || (ofFolders !== undefined && longer !== null);
+  if (!isOfFolders && !isDone) return;
   const wait = longer ?? refusedForNow(copy, other);
   if (wait === null) return;
-  if ((await copy.ledger.forgetRefused()) || longer !== null || other !== undefined || findings.late.size > 0)
-    throw wait;
+  if ((await copy.ledger.forgetRefused()) || isOfFolders || findings.late.size > 0) throw wait;
+}
+
+/** Where so much passes in a day, goodbyes may have been to all of the rest. */
+function ofGoodbyes<Trouble>({ source, destination }: MailCopy, ofFolders: Trouble): Trouble | 'all' | 'goodbyes' {
+  const isLimited = (source.limits.downADay ?? destination.limits.upADay) !== undefined;
+  return isLimited ? 'all' : (ofFolders ?? 'goodbyes');
 }
 
 /** What a server says of all mailboxes but those that it refuses, and has opened none, is its own trouble. */

@@ -68,7 +68,7 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   };
   const different: Unchecked[] = [];
   const compare = async (asked: readonly number[] = [], fetched = checker.fetch(path, asked)) => {
-    for await (const found of notingBreaks(fetched, asked, place, run)) {
+    for await (const found of notingBreaks(fetched, asked, place, run, { isAskedAgain: true })) {
       const expected = unread.get(found.uid);
       if (expected === undefined) continue;
       const same = await sameAs(found.octets, expected);

@@ -1,6 +1,6 @@
 import { isBreak, MailError } from '../imap/mail-error.ts';
 import type { Fetched, NewMessage, Octets } from '../imap/streams.ts';
-import { appendName, messagesOf, noteBreak, notingBreaks, sourcePlace } from './breaks.ts';
+import { appendName, messagesOf, noteBreakOff, notePassed, notingBreaks, sourcePlace } from './breaks.ts';
 import { ProviderLimit } from './budget.ts';
 import { leaveBehind } from './committing.ts';
 import { digesting, END_OF_HEADER } from './digest.ts';
@@ -142,8 +142,8 @@ type Came = {
   readonly unsaid: Unsaid[];
   /** Groups of which only UIDs are not known. */
   readonly unsaidGroups: number[];
-  /** By group, in their order: at which the destination broke off. */
-  readonly broken: Map<number, readonly Planned[]>;
+  /** By group, in their order: at which the destination broke off, and by what. */
+  readonly broken: Map<number, Pick<Settled, 'broken' | 'brokenBy'>>;
   /** What was asked of the source has failed, and so have the appends under way. */
   hasSourceFailed: boolean;
   /** The first one; after it nothing more is begun. */
@@ -254,7 +254,8 @@ function noteSettled(settled: Settled, group: Group, { mailbox, selected, run }:
   left.redated.push(...settled.redated);
   left.unseen.push(...settled.unseen);
   came.refused.push(...settled.refused);
-  if (settled.broken.length > 0) came.broken.set(group.id, settled.broken);
+  if (settled.broken.length > 0) came.broken.set(group.id, settled);
+  if (settled.stored > 0) notePassed('appends', run);
   came.unsaid.push(...settled.unsaid);
   for (const one of settled.unsaid)
     run.said.set(saidKey(mailbox, one.uid), { ...one, uidValidity: selected.uidValidity });
@@ -272,10 +273,10 @@ function noteBroken({ broken, hasSourceFailed }: Came, way: Way, { mailbox, sess
   // Then it is not the messages.
   if (run.faults(messagesOf(mailbox.destinationPath)) >= MESSAGES) return;
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
-  const all = broken.get(Math.min(...broken.keys())) ?? [];
+  const { broken: all = [], brokenBy } = broken.get(Math.min(...broken.keys())) ?? {};
   const isOneCommand = way.together && session.writer.traits.together;
-  for (const { uid } of isOneCommand ? all : all.slice(0, 1))
-    noteBreak(appendName(place, uid), mailbox.destinationPath, run);
+  const names = (isOneCommand ? all : all.slice(0, 1)).map(({ uid }) => appendName(place, uid));
+  noteBreakOff(brokenBy, names, { passing: 'appends', path: mailbox.destinationPath, isAskedAgain: true }, run);
 }
 
 /** Looks for what was stored without its UID being said. @throws what has failed before, after that */
@@ -316,7 +317,8 @@ async function* newMessages(
     came.hasSourceFailed = true;
   };
   try {
-    for await (const message of notingBreaks(fetched, [...wanted.keys()], place, run, onBroken)) {
+    const noting = notingBreaks(fetched, [...wanted.keys()], place, run, { onBroken, isAskedAgain: true });
+    for await (const message of noting) {
       const planned = wanted.get(message.uid);
       if (planned === undefined) continue;
       wanted.delete(message.uid);

@@ -1,4 +1,4 @@
-import { isBreak, MailError } from '../imap/mail-error.ts';
+import { isBreak, isFarewell, MailError } from '../imap/mail-error.ts';
 import type { Appended, Fetched, RefusalReason, Selected } from '../imap/streams.ts';
 import { isOddKeyword, unlabelled } from '../imap/wire/flags.ts';
 import { reopen, unlessUnreadable } from './both-mailboxes.ts';
@@ -53,7 +53,7 @@ export type Left = {
 
 /**
  * What came of one group. `isKnown`: for every message it is known whether it was stored. `stored`: how many octets
- * were. `broken`: at which the connection, or the server, broke off.
+ * were. `broken`: at which the connection, or the server, broke off, and `brokenBy` what.
  */
 export type Settled = Left & {
   readonly refused: readonly Refused[];
@@ -61,6 +61,7 @@ export type Settled = Left & {
   readonly unsaid: readonly Unsaid[];
   readonly isKnown: boolean;
   readonly stored: number;
+  readonly brokenBy?: unknown;
   readonly error?: unknown;
 };
 
@@ -87,6 +88,7 @@ type Gathered = {
   isKnown: boolean;
   /** Octets. */
   stored: number;
+  brokenBy?: unknown;
   /** The first failure that was not about one message. */
   error?: unknown;
 };
@@ -167,7 +169,9 @@ export async function settleGroup(
 
 function noteUnknown(planned: Planned, error: Error, gathered: Gathered): void {
   gathered.isKnown = false;
-  if (isBreak(error)) gathered.broken.push(planned);
+  if (!isBreak(error) && !isFarewell(error)) return;
+  gathered.broken.push(planned);
+  gathered.brokenBy ??= error;
 }
 
 /** The mailbox may get another UIDVALIDITY while it is selected: the ledger is asked once for each further one. */

@@ -12,8 +12,8 @@ const TIMES = 3;
 const WAITS_MS = [5_000, 15_000, 60_000, 180_000];
 /** Longer where a server hangs up: a line that breaks may be to blame. */
 const WAITS_FOR_HANG_UPS_MS = [...WAITS_MS, 900_000, 3_600_000];
-/** Longer still, about a day, for a server that is in trouble with all mailboxes. */
-const WAITS_FOR_ALL_MS = [...WAITS_FOR_HANG_UPS_MS, ...Array.from({ length: 22 }, () => 3_600_000)];
+/** Longer still, for more than a day, for a server that is in trouble with all mailboxes, or may say goodbye to all for a day. */
+const WAITS_FOR_ALL_MS = [...WAITS_FOR_HANG_UPS_MS, ...Array.from({ length: 24 }, () => 3_600_000)];
 /** So many messages of a mailbox, at most, may each be the cause of as many times. */
 export const MESSAGES = 20;
 
@@ -36,14 +36,13 @@ export function refusedForNow({ refusalWaits }: Pick<Waits, 'refusalWaits'>, cau
   return waitAt(WAITS_MS, 'refusalWaits', refusalWaits, cause);
 }
 
-/** The same for a server that is in trouble with all mailboxes, or hangs up at one. */
+/** The same for a server that is in trouble with all mailboxes, hangs up at one, or may have said goodbye to single messages. */
 export function troubledForNow(
   { troubleWaits }: Pick<Waits, 'troubleWaits'>,
-  trouble: 'all' | HangsUp,
+  trouble: 'all' | 'goodbyes' | HangsUp,
 ): RefusedForNow | null {
-  return trouble === 'all'
-    ? waitAt(WAITS_FOR_ALL_MS, 'troubleWaits', troubleWaits)
-    : waitAt(WAITS_FOR_HANG_UPS_MS, 'troubleWaits', troubleWaits, trouble);
+  const pauses = trouble === 'all' ? WAITS_FOR_ALL_MS : WAITS_FOR_HANG_UPS_MS;
+  return waitAt(pauses, 'troubleWaits', troubleWaits, trouble instanceof HangsUp ? trouble : undefined);
 }
 
 function waitAt(pauses: readonly number[], waited: keyof Waits, times: number, cause?: unknown): RefusedForNow | null {

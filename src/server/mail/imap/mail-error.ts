@@ -103,6 +103,11 @@ export function isGoodbye(error: MailError): boolean {
   return statusOf(error) === 'BYE';
 }
 
+/** A goodbye without a reason that passes: to the connection, to the account for a while (Gmail, for a day), or to one message. */
+export function isFarewell(error: unknown): error is MailError {
+  return error instanceof MailError && error.fault === 'lost' && isGoodbye(error);
+}
+
 /** Exchange says it of a connection too many, and for good where the owner may not read the mailbox by IMAP. */
 export function isNotConnected(error: MailError): boolean {
   return /authenticated but not connected/i.test(wordsOf(error));
