@@ -47,6 +47,7 @@ type Destination = {
   readonly appendLimit?: number;
   /** Of both messages, which have a date that every server takes if they have flags. */
   readonly flags?: readonly string[];
+  readonly hasOddDate?: boolean;
 };
 
 /** Sends two messages to a server that says no UIDs. @returns what was looked for, told the operator, and refused */
@@ -56,13 +57,14 @@ async function sent({
   append = storing,
   appendLimit,
   flags = [],
+  hasOddDate = flags.length === 0,
 }: Destination) {
   const rows: NewRow[] = [];
   const messages = [1, 2].map((uid) => ({
     uid,
     bytes: Buffer.from(`Subject: ${uid}\r\n`),
     flags: [...flags],
-    internalDate: new Date(flags.length === 0 ? 0 : 1e12),
+    internalDate: new Date(hasOddDate ? 0 : 1e12),
   }));
   const { source } = memoryAccount([{ path: 'INBOX', messages }]);
   const told: (number | null)[] = [];
@@ -154,6 +156,56 @@ test('messages with more keywords than a mailbox has room for are sent without t
   };
   expect(await sent({ append, flags: ['\\Seen', '$Label1'] })).toMatchObject({ looked: [1, 2], refused: [] });
   expect(stored).toEqual([['\\Seen'], ['\\Seen']]);
+});
+
+/** Stores what has nothing odd, and says of what else it refuses what it refuses it for. */
+function refusingBy(reasonOf: (message: NewMessage) => string | null, stored: NewMessage[]): typeof storing {
+  return (path, given) => {
+    const outcomes: Appended[] = [];
+    async function* accepted() {
+      for await (const message of given) {
+        const text = reasonOf(message);
+        outcomes.push(
+          text === null
+            ? { kind: 'stored' }
+            : { kind: 'refused', reason: 'not accepted', text, ...(/keyword/.test(text) ? { isOfFlags: true } : {}) },
+        );
+        if (text === null) stored.push(message);
+        yield message;
+      }
+    }
+    const { sent } = storing(path, accepted());
+    return { sent, outcome: sent.then(() => outcomes) };
+  };
+}
+
+const LONG = `$${'x'.repeat(60)}`;
+const isOdd = ({ internalDate }: NewMessage) => internalDate.getTime() === 0;
+
+test('a message with an odd keyword and an odd date is sent without either, and without what is refused only', async () => {
+  const given = { flags: ['\\Seen', '$Label1', LONG], hasOddDate: true };
+  const stored: NewMessage[] = [];
+  const byKeyword = ({ flags }: NewMessage) => (flags.includes(LONG) ? 'Invalid keyword' : null);
+  const append = refusingBy((message) => (isOdd(message) ? 'Invalid date' : byKeyword(message)), stored);
+  expect(await sent({ ...given, append })).toMatchObject({ looked: [1, 2], refused: [] });
+  const other = refusingBy((message) => byKeyword(message) ?? (isOdd(message) ? 'Invalid date' : null), stored);
+  expect(await sent({ ...given, append: other })).toMatchObject({ looked: [1, 2], refused: [] });
+  expect(await sent({ ...given, append: refusingBy(byKeyword, stored) })).toMatchObject({
+    looked: [1, 2],
+    refused: [],
+  });
+  expect(stored.map(({ flags }) => flags)).toEqual(Array.from({ length: 6 }, () => ['\\Seen', '$Label1']));
+  expect(stored.map((message) => isOdd(message))).toEqual([false, false, false, false, true, true]);
+});
+
+test('a message with an odd keyword beside too many keywords is sent without any', async () => {
+  const stored: NewMessage[] = [];
+  const append = refusingBy(({ flags }) => {
+    if (flags.includes(LONG)) return 'Invalid keyword';
+    return flags.some((flag) => flag.startsWith('$')) ? 'Too many keywords' : null;
+  }, stored);
+  expect(await sent({ append, flags: ['\\Seen', '$Label1', LONG] })).toMatchObject({ looked: [1, 2], refused: [] });
+  expect(stored.map(({ flags }) => flags)).toEqual([['\\Seen'], ['\\Seen']]);
 });
 
 test.each<[string, Destination]>([

@@ -25,8 +25,8 @@ export type Planned = {
   readonly date: number | null;
   /** Whether it is sent with another date than it has at the source. */
   readonly isRedated?: boolean;
-  /** Whether it is sent without keywords that a server may take for no flags, or has no room for. */
-  readonly isUnlabelled?: boolean;
+  /** The first time it is sent without keywords that a server may take for no flags, then without those it may have no room for. */
+  readonly unlabelled?: number;
 };
 
 /**

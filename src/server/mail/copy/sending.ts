@@ -76,15 +76,28 @@ async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
   // What came out of its turn is asked for a group at a time, and each that Yahoo leaves out now and then by itself.
   const late = groupsOf([...first.unseen, ...second.unseen], sizes, apartIn(sending));
   const again = await sendGroups(ask(late, true), sending, TOGETHER);
-  const single = [...again.unseen, ...again.refusedTogether].map((message) => [message]);
+  const single = singly([...again.unseen, ...again.refusedTogether]);
   const third = await sendGroups(ask(single, true), sending, ALONE);
   const all = [first, second, again, third];
-  const redated = all.flatMap((each) => each.redated).map((message) => [message]);
-  const dated = await sendGroups(ask(redated, true), sending, ALONE);
+  const changed: Left[] = [];
+  // More than one thing may be odd in a message.
+  let redated = all.flatMap((each) => each.redated);
+  while (redated.length > 0) {
+    const dated = await sendGroups(ask(singly(redated), true), sending, ALONE);
+    changed.push(dated);
+    redated = [...dated.redated];
+  }
   // Yahoo takes a message whose last line has no end for a part of the command.
-  const unended = [...all, dated].flatMap((each) => each.unended).map((message) => [message]);
-  const ended = await sendGroups(ask(unended, true), sending, ENDED);
-  await settleUnseen([...third.unseen, ...dated.unseen, ...ended.unseen], sending);
+  const unended = [...all, ...changed].flatMap((each) => each.unended);
+  const ended = await sendGroups(ask(singly(unended), true), sending, ENDED);
+  await settleUnseen(
+    [third, ...changed, ended].flatMap((each) => each.unseen),
+    sending,
+  );
+}
+
+function singly(messages: readonly Planned[]): Planned[][] {
+  return messages.map((message) => [message]);
 }
 
 async function sendGroups(fetches: Fetches, sending: Sending, way: Way): Promise<Left> {
@@ -330,8 +343,8 @@ async function* newMessages(
       }
       const dated = await withDate(message, planned);
       const { octets, hasBegun, digest } = digesting(dated.octets, { withMac: message.size >= run.copy.sizes.mac });
-      const kept = sending.selected.keeps(message.flags);
-      const flags = planned.isUnlabelled === true ? unlabelled(kept) : kept;
+      let flags: readonly string[] = sending.selected.keeps(message.flags);
+      for (let times = planned.unlabelled ?? 0; times > 0; times -= 1) flags = unlabelled(flags);
       sent.push({ message, flags, date: dated.date, digest });
       yield { size, flags, internalDate: dated.date, octets: ended ? withLineEnd(octets) : octets };
       // A server that refuses an append before its octets is answered as one that refuses it after them.

@@ -239,15 +239,19 @@ function gatherRefused(
   // Of several in one command only one is what it says, and some servers keep those before.
   const isOpen = (outcome.reason === 'not accepted' || !isAlone) && isWhole;
   const isUnended = isOpen && outcome.isMisread === true && size > 0 && !isEnded && !ended;
-  const mayBeRedated = isOpen && !ended && planned.isRedated !== true;
+  const mayBeOther = isOpen && !ended;
   const mayBeOfFlags =
     outcome.isOfFlags === true
       ? unlabelled(flags).length < flags.length
       : outcome.isMisread === true && flags.some(isOddKeyword);
-  const mayBeUnlabelled = mayBeRedated && !isUnended && mayBeOfFlags && planned.isUnlabelled !== true;
+  const mayBeRedated = mayBeOther && planned.isRedated !== true;
+  // Where it may be either it keeps its date.
   const other =
-    (mayBeRedated ? redated(planned, date, run.copy.clock) : null) ??
-    (mayBeUnlabelled ? { ...planned, isUnlabelled: true } : null);
+    mayBeOther && !isUnended && mayBeOfFlags
+      ? { ...planned, unlabelled: (planned.unlabelled ?? 0) + 1 }
+      : mayBeRedated
+        ? redated(planned, date, run.copy.clock)
+        : null;
   const hasRow = isAlone && !isUnended && other === null;
   if (hasRow) gathered.rows.push(refusal(mailbox, { ...message, ...subjectIn(head) }, outcome.reason));
   else if (isAlone) gathered[isUnended ? 'unended' : 'redated'].push(other ?? planned);
