@@ -96,6 +96,36 @@ describe('Signing in to odd servers', () => {
       'NO Login failed, please try again',
       'credentials',
     ],
+    [
+      'IMAP that its owner has switched off',
+      'AUTH=PLAIN SASL-IR',
+      'NO [ALERT] Your account is not enabled for IMAP use. Please visit your Gmail settings page. (Failure)',
+      'refused',
+    ],
+    [
+      'IMAP that an administrator has switched off',
+      'AUTH=PLAIN SASL-IR',
+      'NO [AUTHENTICATIONFAILED] IMAP access is disabled for your domain. Please contact your domain administrator.',
+      'refused',
+    ],
+    [
+      'IMAP that was never switched on',
+      'AUTH=PLAIN SASL-IR',
+      'NO You are yet to enable IMAP for your account.',
+      'refused',
+    ],
+    [
+      'IMAP that is not for this account',
+      'AUTH=PLAIN SASL-IR',
+      'NO [CONTACTADMIN] Full IMAP support is NOT enabled for this account',
+      'refused',
+    ],
+    [
+      'either of two',
+      'AUTH=PLAIN SASL-IR',
+      'NO [AUTHENTICATIONFAILED] Invalid credentials or IMAP is disabled',
+      'credentials',
+    ],
     ['no connection to the mailbox', 'AUTH=PLAIN SASL-IR', 'BAD User is authenticated but not connected.', 'busy'],
   ])('%s is told apart', async (_what, capabilities, said, fault) => {
     const { signedIn } = signingIn(

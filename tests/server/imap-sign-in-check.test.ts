@@ -115,6 +115,11 @@ test.each<[string, Odd['says'], string]>([
     (line, tag) => (line.includes('LIST') ? `${tag} BAD User is authenticated but not connected.\r\n` : undefined),
     'busy',
   ],
+  [
+    'lets no mail programs in',
+    (line, tag) => (isSecret(line) ? `${tag} NO IMAP access is disabled for your domain.\r\n` : undefined),
+    'credentials',
+  ],
   ['lists nothing', (line, tag) => (line.includes('LIST') ? `${tag} BAD what?\r\n` : undefined), 'ok'],
 ])('a server that %s', async (_what, says, result) => {
   using server = await serverWith({ capabilities: 'IMAP4rev1', ...(says === undefined ? {} : { says }) });

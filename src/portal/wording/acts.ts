@@ -152,7 +152,7 @@ export function needOf({ side, reason }: Attention, legacyName: string): Need {
       return {
         title: `Your ${mailbox} said no`,
         happened: `The mail server of your ${mailbox} said no to everything we asked, so we stopped.`,
-        todo: 'Try again now. If that does not help, contact support.',
+        todo: 'Try again now. If that does not help, check that it lets mail programs in (IMAP), or contact support.',
       };
   }
 }

@@ -113,6 +113,11 @@ export function isNotConnected(error: MailError): boolean {
   return /authenticated but not connected/i.test(wordsOf(error));
 }
 
+/** Whether a server said that it lets no mail programs in, whatever the password. */
+export function isSwitchedOff(error: MailError): boolean {
+  return error.fault === 'refused' && SWITCHED_OFF.test(wordsOf(error).slice(0, TEXT_LENGTH));
+}
+
 /** Whether the server took the command for none. */
 export function isMisread(error: MailError): boolean {
   return statusOf(error) === 'BAD';
@@ -161,6 +166,9 @@ const PASSING_TEXT = /\btemporar(?:y|ily)\b|\b(?:system|server|internal) error\b
 /** Some servers add to it that it may be tried again. */
 const OF_CREDENTIALS =
   /\b(?:invalid|unknown|bad) user\b|\b(?:invalid|wrong|incorrect|bad)\b[^.]{0,40}\b(?:password|user ?name|credentials|login)\b|\b(?:password|user ?name|credentials)\b[^.]{0,20}\b(?:invalid|wrong|incorrect|not correct|not match|not valid)\b|\bcheck your (?:user ?name|password)/i;
+/** At a sign-in that is right: Gmail, Zoho and others, where the owner or an administrator lets no mail programs in. */
+const SWITCHED_OFF =
+  /\bimap4?\b[^.]{0,30}\b(?:disabled|blocked|not (?:enabled|activated|allowed|permitted)|(?:switched|turned) off)\b|\b(?:not enabled for|yet to enable|not allowed to use) imap\b/i;
 const FULL_TEXT =
   /over (?:\w+ )?quota|overquota|quota (?:limit|(?:has been )?exceeded)|exceed(?:s|ed|ing)? (?:\w+ ){0,3}quota|storage limit|mailbox (?:is )?full/i;
 /** A server that asks for more, perhaps for more than there is time, is asked again after this; in milliseconds. */
@@ -230,6 +238,8 @@ function faultOfConnection({ code, text }: Clues): MailFault | undefined {
 function faultOfAnswer({ raw, responseCode, text }: Clues): MailFault | undefined {
   // Gmail says it of a day's octets as well.
   if (responseCode === 'OVERQUOTA' && BUSY_TEXT.test(text)) return 'busy';
+  // Signing in anew would not help.
+  if (raw.authenticationFailed === true && SWITCHED_OFF.test(text) && !OF_CREDENTIALS.test(text)) return 'refused';
   const known = BY_RESPONSE_CODE.get(responseCode) ?? faultInWords(responseCode, text);
   if (known !== undefined) return known;
   if (raw.authenticationFailed === true)

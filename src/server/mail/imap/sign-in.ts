@@ -1,6 +1,6 @@
 import { MACHINE_CLOCK } from './clock.ts';
 import type { MailAccount, MailTimes } from './connection.ts';
-import { isRefusal, MailError, type MailFault } from './mail-error.ts';
+import { isRefusal, isSwitchedOff, MailError, type MailFault } from './mail-error.ts';
 import { type DialOptions, openDial } from './wire/dial.ts';
 import type { ImapConnection } from './wire/imap-connection.ts';
 import { openSession } from './wire/session.ts';
@@ -28,6 +28,8 @@ export async function checkSignIn(
     return 'ok';
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
+    // No other answer says that somebody has to see to this account.
+    if (isSwitchedOff(error)) return 'credentials';
     switch (error.fault) {
       case 'lost':
       case 'full':
