@@ -154,3 +154,20 @@ test('what was decided in an earlier run stays decided, whatever the destination
   expect(new Set(earlier.values()).size).toBe(2);
   expect(second.every((each) => !each.create)).toBe(true);
 });
+
+test('nothing goes into folders of the destination’s own that show no mail, nor below them', () => {
+  const source = [box('INBOX', '\\Inbox'), box('Notes'), box('notes/Work'), box('Letters/Notes'), box('Notes (2)')];
+  const destination = [box('INBOX', '\\Inbox'), box('Notes'), box('Calendar')];
+  const { mailboxes } = mapMailboxes(source, destination, slash, new Map(), ['calendar', 'notes']);
+  const paths = Object.fromEntries(mailboxes.map((each) => [each.source.path, each.destination]));
+  expect(paths).toEqual({
+    INBOX: 'INBOX',
+    Notes: 'Notes (2)',
+    'notes/Work': 'notes (2)/Work',
+    'Letters/Notes': 'Letters/Notes',
+    'Notes (2)': 'Notes (2) (2)',
+  });
+  const before = new Map([['Notes', 'Notes']]);
+  const again = mapMailboxes([box('Notes')], destination, slash, before, ['notes']);
+  expect(again.mailboxes).toMatchObject([{ destination: 'Notes', create: false }]);
+});

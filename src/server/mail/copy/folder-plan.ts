@@ -37,7 +37,7 @@ export async function planFolders(engine: Engine): Promise<Plan> {
   const theirs = await allOf(listed, statuses, engine);
   engine.sourcePaths = theirs.map((mailbox) => mailbox.path);
   const before = new Map([...run.known].flatMap(([path, [first]]) => (first ? [[path, first.destinationPath]] : [])));
-  const mapping = mapMailboxes(theirs, ours, namespace, before);
+  const mapping = mapMailboxes(theirs, ours, namespace, before, run.copy.destination.limits.ownFolders);
   const current = new Set(mapping.mailboxes.map((mapped) => mapped.source.path));
   for (const path of current) if (engine.again?.delete(path) === true) left.delete(path);
   await settleVanished(current, engine);

@@ -23,6 +23,8 @@ export type AccountLimits = {
   readonly downADay?: number;
   /** The newest messages of a mailbox that are shown; older ones are there and not listed. */
   readonly window?: number;
+  /** Folders of its own, by their names in lower case, that hold no mail and show none to their owner. */
+  readonly ownFolders?: readonly string[];
 };
 
 export type CopySource = {

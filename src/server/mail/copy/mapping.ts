@@ -35,12 +35,14 @@ const GMAIL_CONTAINERS = new Set(['[gmail]', '[google mail]']);
  * destination with another one of the source.
  * @param namespace of the destination
  * @param earlier what was decided before, by source path: it stays so for the whole transfer.
+ * @param ownFolders of the destination, by their names in lower case, that show no mail
  */
 export function mapMailboxes(
   source: readonly Mailbox[],
   destination: readonly Mailbox[],
   namespace: Namespace,
   earlier: ReadonlyMap<string, string> = new Map(),
+  ownFolders: readonly string[] = [],
 ): Mapping {
   const views = isGmailLike(source) ? source.filter(isView) : [];
   const existing = new Set(destination.map((mailbox) => mailbox.path));
@@ -93,6 +95,8 @@ export function mapMailboxes(
     const parts = partsOf(mailbox, prefix).map((part) => validPart(part, namespace.delimiter, unwanted));
     if (gmailDestination && GMAIL_CONTAINERS.has((parts[0] ?? '').toLowerCase()))
       parts[0] = (parts[0] ?? '').replaceAll(/[[\]]/g, '');
+    // Nor does it show what is below.
+    if (ownFolders.includes(fold(parts[0] ?? ''))) parts[0] = `${parts[0]} (2)`;
     return parts;
   }
 }

@@ -14,8 +14,11 @@ const LIMITS: Readonly<Record<Exclude<Provider, 'file_export'>, AccountLimits>> 
   // The newest 10,000 messages of a mailbox are shown, as was seen in July 2026. No number of connections is published.
   yahoo: { connections: CONNECTIONS, window: 10_000 },
   aol: { connections: CONNECTIONS, window: 10_000 },
-  // It names its pauses itself: github.com/imapsync/imapsync/issues/198.
-  office365: { connections: CONNECTIONS },
+  // It names its pauses itself: github.com/imapsync/imapsync/issues/198. Its folders for other things are listed beside those for mail.
+  office365: {
+    connections: CONNECTIONS,
+    ownFolders: ['calendar', 'contacts', 'journal', 'notes', 'outbox', 'tasks'],
+  },
   sanbruno: { connections: CONNECTIONS },
   other: { connections: CONNECTIONS },
 };
