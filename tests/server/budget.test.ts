@@ -77,6 +77,16 @@ test('what providers publish is kept: octets a day and connections of Gmail, win
   }
 });
 
+test('a provider’s limits hold for who signs in at its server by a password, too', () => {
+  const byHost = ['imap.gmail.com', 'outlook.office365.com', 'export.imap.mail.yahoo.com', 'imap.example'];
+  expect(byHost.map((host) => limitsOf('other', undefined, host))).toEqual([
+    limitsOf('google', undefined),
+    limitsOf('office365', undefined),
+    limitsOf('other', undefined),
+    limitsOf('other', undefined),
+  ]);
+});
+
 test('a mailbox of which the server’s name does not tell may be a window where it counts just as many as one shows', () => {
   const limits = limitsOf('other', undefined);
   expect([999, 1000, 1001, 10_000, 10_001, 100_000].filter((exists) => isWindow(exists, limits))).toEqual([

@@ -117,7 +117,7 @@ function sideOf(role: Role, account: MailAccount, run: SideRun, services: Runner
   const learnt = knownOf(providerOfServer(account.place.host));
   const provider = role === 'source' ? transfer.sourceProvider : transfer.destinationProvider;
   return {
-    limits: limitsOf(provider, settings.connectionsPerAccount),
+    limits: limitsOf(provider, settings.connectionsPerAccount, account.place.host),
     control: async () => {
       const control = await openedAt(role, () => heldControl(hold, () => openControl(account, options), signal));
       return { ...control, mailboxes: (asked) => openedAt(role, () => control.mailboxes(asked)) };

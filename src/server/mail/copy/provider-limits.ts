@@ -1,4 +1,5 @@
 import type { Provider } from '../../../contract/provider.ts';
+import { providerOfServer } from '../imap/providers.ts';
 import type { AccountLimits } from './mail-copy.ts';
 
 const MB = 1_000_000;
@@ -23,9 +24,15 @@ const LIMITS: Readonly<Record<Exclude<Provider, 'file_export'>, AccountLimits>> 
   other: { connections: CONNECTIONS },
 };
 
-/** @param connections the operator's upper bound, if there is one */
-export function limitsOf(provider: Provider, connections: number | undefined): AccountLimits {
-  const limits = provider === 'file_export' ? { connections: CONNECTIONS } : LIMITS[provider];
+/**
+ * @param connections the operator's upper bound, if there is one
+ * @param host of the mail server: a provider's own limits hold for who signs in there by a password, too
+ */
+export function limitsOf(provider: Provider, connections: number | undefined, host = ''): AccountLimits {
+  const server = providerOfServer(host);
+  // Yahoo and AOL show more at some of their hosts.
+  const known = server === 'google' || server === 'office365' ? server : provider;
+  const limits = known === 'file_export' ? { connections: CONNECTIONS } : LIMITS[known];
   return { ...limits, connections: connections ?? limits.connections };
 }
 
