@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { receiptAddress } from '../../src/contract/calls/receipt.ts';
 import { copiedBy } from '../../src/contract/transfer-status.ts';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import {
   call,
+  mailWhen,
   NEW_ANN,
   openWorldOfTest,
   PASSWORD,
@@ -224,6 +226,37 @@ describe('what is reported as copied', { timeout: 60_000 }, () => {
     },
   );
 });
+
+test.each([
+  ['messages', ['UID STORE 30:40 +FLAGS (\\Deleted)', 'EXPUNGE', 'CLOSE', 'DELETE Other']],
+  ['a folder', ['CLOSE', 'DELETE Long']],
+])(
+  'of a mailbox from which its owner deletes %s while its transfer waits, all that there was is done',
+  { timeout: 60_000 },
+  async (_, commands) => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 3), Long: some(10, 40), Other: some(600, 4) } });
+    const ordered = await world.order();
+    let hasWaited = false;
+    await using _worker = await world.work({
+      onStep: async (step, folder) => {
+        if (hasWaited || step !== 'listed' || folder !== 'Long') return;
+        await mailWhen(world, ordered, ({ total }) => total === 47);
+        throw new MailError('busy', 'The server asks for a pause.', { pause: 600_000 });
+      },
+    });
+    const before = await mailWhen(world, ordered, ({ waiting }) => waiting !== undefined);
+    expect(before.done).toBeLessThan(47);
+    hasWaited = true;
+    {
+      await using client = await world.sourceMail();
+      for (const command of ['SELECT Long', ...commands]) await client.command(command);
+    }
+    await sentOn(world, ordered);
+    const mail = await whenEnded(world, ordered);
+    expect(mail).toMatchObject({ status: 'completed', lost: 0, done: copiedBy(mail), total: copiedBy(mail) });
+  for (const { done, total } of mail.folders ?? []) expect(total).toBe(done);
+  },
+);
 
 const HOUR_LATER = "now() + interval '1 hour'";
 

@@ -142,9 +142,10 @@ async function mailProgressOf(row: OperationRow, sources: StatusSources): Promis
   const folders = row.is_export ? [] : await sources.folders(id);
   const back = await sources.takenBack(id);
   const arrivals = row.is_export ? null : await sources.arrivals(id);
+  const { copied = 0, present = 0, moved = 0 } = arrivals ?? {};
   return {
-    ...progressOf(row, skipped),
-    ...(folders.length === 0 ? {} : { folders }),
+    ...atTheEnd(row, progressOf(row, skipped), copied + present + moved),
+    ...(folders.length === 0 ? {} : { folders: isComplete(row) ? folders.map(allDone) : folders }),
     ...(arrivals === null ? {} : { compared: arrivals.compared }),
     ...copiedOf(row, arrivals),
     ...(arrivals === null || arrivals.present === 0 ? {} : { present: arrivals.present }),
@@ -162,9 +163,9 @@ async function contactsProgressOf(row: OperationRow, sources: StatusSources): Pr
   const progress = progressOf(row, skipped);
   // A worker writes its progress less often than the outcome of each contact.
   const settled = contacts === null ? 0 : Object.values(contacts).reduce((sum, count) => sum + count, 0);
+  const done = Math.max(row.done, Math.min(settled, row.total ?? settled));
   return {
-    ...progress,
-    done: Math.max(row.done, Math.min(settled, row.total ?? settled)),
+    ...atTheEnd(row, { ...progress, done }, settled),
     ...(contacts === null ? {} : { contacts }),
     ...(remarks.length === 0 ? {} : { remarks }),
   };
@@ -198,6 +199,25 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
     ...(row.started === null ? {} : { started: row.started.toISOString() }),
     ...(row.finished === null ? {} : { finished: row.finished.toISOString() }),
   };
+}
+
+function isComplete({ finished, status }: OperationRow): boolean {
+  return finished !== null && status === 'completed';
+}
+
+/**
+ * Of what is complete all that there was is done. Counts never decrease before: what its owner deletes at the source
+ * between two runs is still counted, and of a folder that is gone by then what the first had copied is not.
+ * @param settled what is known to be there
+ */
+function atTheEnd(row: OperationRow, progress: Progress, settled: number): Progress {
+  return isComplete(row) ? allDone({ ...progress, done: Math.max(row.done, settled) }) : progress;
+}
+
+function allDone<Counted extends { readonly done?: number | undefined }>(
+  counted: Counted,
+): Counted & { total: number } {
+  return { ...counted, total: counted.done ?? 0 };
 }
 
 /** Nothing once the last estimate has elapsed, since a stalled connection gives no new one. */
