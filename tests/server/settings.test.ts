@@ -191,19 +191,25 @@ test.each(['web', 'worker'])('ROLE=%s is warned when no other process can reach 
   expect(of({ ROLE: 'all' })).toEqual([]);
 });
 
-/** How many connections a worker with these settings may have to the mailbox that a transfer reads. */
-async function connectionsTo(environment: Environment): Promise<number> {
+/** What a worker with these settings may do with a mailbox of a transfer. */
+async function limitsAt(role: 'source' | 'destination', environment: Environment, destinationImap = '') {
   const settings = readSettings({ ...LEGACY, ...environment });
   const run = {
-    transfer: { sourceEmail: 'ann@sanbruno.example', sourceProvider: 'sanbruno' },
+    transfer: {
+      sourceEmail: 'ann@sanbruno.example',
+      sourceProvider: 'sanbruno',
+      destinationEmail: 'ann@mail.example',
+      destinationProvider: 'other',
+      destinationImap,
+    },
     source: { kind: 'password', password: 'secret' },
-    destination: null,
+    destination: { kind: 'password', password: 'secret' },
     signal: new AbortController().signal,
     lease: { mayWrite: () => true },
   };
   const services = { settings, holds: () => ({}) } as unknown as RunnerServices;
-  const side = await openMailSide('source', run as unknown as Parameters<typeof openMailSide>[1], services);
-  return side.limits.connections;
+  const side = await openMailSide(role, run as unknown as Parameters<typeof openMailSide>[1], services);
+  return side.limits;
 }
 
 test('a mailbox has as many connections as its provider or the operator allows', async () => {
@@ -213,8 +219,15 @@ test('a mailbox has as many connections as its provider or the operator allows',
   expect(providers.map((provider) => limitsOf(provider, connectionsPerAccount).connections)).toEqual([
     2, 2, 2, 2, 2, 2, 2,
   ]);
-  expect(await connectionsTo({})).toBe(4);
-  expect(await connectionsTo({ CONNECTIONS_PER_ACCOUNT: '2' })).toBe(2);
+  expect(await limitsAt('source', {})).toEqual({ connections: 4 });
+  expect(await limitsAt('source', { CONNECTIONS_PER_ACCOUNT: '2' })).toEqual({ connections: 2 });
+});
+
+test('a mailbox whose server its owner named has the limits of the provider whose that is', async () => {
+  for (const host of ['imap.gmail.com', 'IMAP.GMail.com:993', 'imap.googlemail.com'])
+    expect(await limitsAt('destination', {}, host)).toEqual(limitsOf('google', undefined));
+  expect(await limitsAt('destination', {}, 'imap.mail.yahoo.com')).toEqual(limitsOf('yahoo', undefined));
+  expect(await limitsAt('destination', {}, 'imap.mail.example')).toEqual(limitsOf('other', undefined));
 });
 
 test('the portal is built again for other settings, and for the same ones not', async () => {

@@ -114,8 +114,11 @@ function sideOf(role: Role, account: MailAccount, run: SideRun, services: Runner
         ...(evenStopped ? {} : { signal }),
       }),
     );
-  const learnt = knownOf(providerOfServer(account.place.host));
-  const provider = role === 'source' ? transfer.sourceProvider : transfer.destinationProvider;
+  const owner = providerOfServer(account.place.host);
+  const learnt = knownOf(owner);
+  const ordered = role === 'source' ? transfer.sourceProvider : transfer.destinationProvider;
+  // A mailbox at Gmail may also be reached by a password of an app.
+  const provider = ordered === 'other' ? (owner ?? ordered) : ordered;
   return {
     limits: limitsOf(provider, settings.connectionsPerAccount, account.place.host),
     control: async () => {
