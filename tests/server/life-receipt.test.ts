@@ -19,6 +19,7 @@ import {
   NEW_ANN,
   openLifeWorld,
   PASSWORD,
+  sentOn,
   statusOf,
   type LifeWorld,
   type Ordered,
@@ -290,6 +291,29 @@ describe('a receipt', () => {
 });
 
 describe('a receipt says', () => {
+  test('that nothing else is missing where messages were refused, and never that nothing is', async () => {
+    const large = Buffer.from(`Subject: Large\r\n\r\n${'long '.repeat(800)}\r\n`);
+    await using refusing = await openLifeWorld({
+      mail: { INBOX: [FORMULA, { ...FORMULA, bytes: large }, MARKUP] },
+      change: (direction, part) =>
+        direction === 'to client'
+          ? Buffer.from(part.toString('latin1').replaceAll(/APPENDLIMIT=\d+/g, 'APPENDLIMIT=2000'), 'latin1')
+          : part,
+    });
+    const order = await refusing.order();
+    await using _worker = await refusing.work();
+    await sentOn(refusing, order);
+    expect(await whenEnded(refusing, order)).toMatchObject({ status: 'completed', lost: 0 });
+    const { text } = await refusing.web.get(receiptAddress(order.id, 'html'), order.headers);
+    expect(text).toContain(
+      'Email: complete. 1 message is not there: see why in the list. 0 others missing, 0 there twice, 0 changed.',
+    );
+    const json = await refusing.web.get(receiptAddress(order.id, 'json'), order.headers);
+    expect(json.body).toMatchObject({ operations: [{ operation: 'emailmigration', lost: 0, left_out: 1 }] });
+    const key = await refusing.web.get(RECEIPT_KEY);
+    for (const receiptText of [text, json.text]) expect(() => checkReceipt(receiptText, key.text)).not.toThrow();
+  });
+
   const operation = { stopped: false, lost: null, duplicated: null, changed: null, failure: null };
   const facts: Facts = {
     transfer: 'b'.repeat(32),

@@ -1,7 +1,7 @@
 import { displayName } from '../../contract/display-name.ts';
 import type { Provider } from '../../contract/provider.ts';
 import { counted } from '../counted.ts';
-import { COPIED, foldersLeft } from '../mail/copy/ledger-report.ts';
+import { COPIED, countSkippedMessages, foldersLeft } from '../mail/copy/ledger-report.ts';
 import type { Sql } from '../store/database.ts';
 import { forwardingOf } from '../transfers/forwardings.ts';
 
@@ -20,6 +20,8 @@ export type Facts = {
     readonly duplicated: number | null;
     readonly changed: number | null;
     readonly failure: string | null;
+    /** So many have a line that says why they are not there; those that are lost are among them. */
+    readonly left_out?: number;
   }[];
   /** Of the messages that this transfer has copied, those that were read back and are what was sent. */
   readonly compared: number;
@@ -54,13 +56,18 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
     finished: Date | null;
   }>('select * from transfers where id = $1', [transferId]);
   if (row === undefined || row.finished === null) return null;
-  const operations = await sql.query<Facts['operations'][number]>(
+  const ended = await sql.query<Facts['operations'][number]>(
     `select operation, status, cancelled as stopped, lost, duplicated, changed,
        case when operation = 'emailmigration' then coalesce(remark, failure) else failure end as failure
      from operations left join take_backs on take_backs.transfer_id = operations.transfer_id
      where operations.transfer_id = $1 order by operation desc`,
     [transferId],
   );
+  const operations: Facts['operations'][number][] = [];
+  for (const each of ended) {
+    const leftOut = await leftOutBy(sql, transferId, each.operation);
+    operations.push(leftOut === 0 ? each : { ...each, left_out: leftOut });
+  }
   const [counts] = await sql.query<{ compared: number; copied: number; octets: number; removed: number }>(
     `select (count(*) filter (where l.verified))::integer as compared, count(*)::integer as copied,
        coalesce(sum(l.size), 0)::float8 as octets,
@@ -114,6 +121,17 @@ export async function factsOf(sql: Sql, transferId: string, legacyName: string):
     ...(forwarding === undefined ? {} : { forwarding_ended: forwarding.ended.toISOString() }),
     ...saved,
   };
+}
+
+/** How many messages or contacts have a line that says why they are not there. */
+async function leftOutBy(sql: Sql, transferId: string, operation: string): Promise<number> {
+  if (operation === 'emailmigration') return countSkippedMessages(sql, transferId);
+  if (operation !== 'contactsmigration') return 0;
+  const [row] = await sql.query<{ refused: number }>(
+    "select count(*)::integer as refused from contact_fates where transfer_id = $1 and fate = 'refused'",
+    [transferId],
+  );
+  return row?.refused ?? 0;
 }
 
 const NUMBER = new Intl.NumberFormat('en-US');

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { stringify } from 'csv-stringify/sync';
 import type { ReceiptFormat } from '../../contract/calls/receipt.ts';
 import { MOMENT } from '../moment.ts';
+import { counted } from '../counted.ts';
 import { escapeHtml } from '../escape-html.ts';
 import type { Sql } from '../store/database.ts';
 import { comparisonOf, notMoved, type Facts } from './facts.ts';
@@ -188,11 +189,31 @@ function sumName(name: string): string {
   return `${kind === 'contact' ? 'Contacts' : 'Messages'}: ${FATES[fate.join(' ') as ItemFate]}`;
 }
 
-function outcomeOf({ operation, status, stopped, lost, duplicated, changed, failure }: Facts['operations'][number]) {
+function outcomeOf({
+  operation,
+  status,
+  stopped,
+  lost,
+  duplicated,
+  changed,
+  failure,
+  left_out: leftOut = 0,
+}: Facts['operations'][number]): string {
   const name = NAMES[operation] ?? operation;
-  const compared = lost === null ? '' : ` ${lost} missing, ${duplicated ?? 0} there twice, ${changed ?? 0} changed.`;
+  const others = leftOut - (lost ?? 0);
+  const refused = others > 0 ? ` ${leftOutWords(operation, others)}` : '';
+  const missing = others > 0 ? 'others missing' : 'missing';
+  const compared = lost === null ? '' : ` ${lost} ${missing}, ${duplicated ?? 0} there twice, ${changed ?? 0} changed.`;
   const how = stopped ? 'stopped by you' : status === 'completed' ? 'complete' : 'ended, but not all of it is well';
-  return `${name}: ${how}.${compared}${failure === null ? '' : ` ${failure}`}`;
+  return `${name}: ${how}.${refused}${compared}${failure === null ? '' : ` ${failure}`}`;
+}
+
+function leftOutWords(operation: string, count: number): string {
+  const words =
+    operation === 'contactsmigration'
+      ? counted(count, 'contact is', 'contacts are')
+      : counted(count, 'message is', 'messages are');
+  return `${words} not there: see why in the list.`;
 }
 
 const NAMES: Readonly<Record<string, string>> = {
