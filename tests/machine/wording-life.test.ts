@@ -102,7 +102,7 @@ describe('an export whose messages are all copied', () => {
     ['are not asked for', undefined],
   ])('says that the files are made, when its contacts %s', (_, contacts) => {
     expect(said(contacts)).toMatchObject({
-      now: status.files.made,
+      now: status.files.made(false),
       when: expect.stringContaining(status.when.running),
     });
   });
@@ -342,6 +342,19 @@ describe('how an operation stands', () => {
     expect(isComparing({ ...running, compared: 0, waiting: { reason: 'busy' } })).toBe(false);
     expect(standingWords({ ...running, compared: 3 }, false, 'email').now).toContain('read it back');
     expect(standingWords({ ...running, compared: 3, left: 30 }, false, 'email').when).toBe('Less than a minute left.');
+  });
+
+  test('nobody who reads what was left out is told beside it that everything is copied', () => {
+    const refusing = { ...running, skipped: [{ reason: 'The message is too large for the new mailbox.' }] };
+    for (const [progress, copied] of [
+      [running, 'Everything is copied.'],
+      [refusing, 'We copied what we could.'],
+    ] as const) {
+      const compared = standingWords({ ...progress, compared: 3 }, false, 'email');
+      expect(compared.now).toBe(`${copied} Now we read it back and check that it all arrived.`);
+      const files = standingWords({ ...progress, status: 'started' }, true, 'email');
+      expect(files.now).toBe(`${copied} Now we make your files.`);
+    }
   });
 
   test('of what is finished it is said which of the two that is: the other one may still run', () => {

@@ -2,7 +2,7 @@ import type { Progress, WaitingReason } from '../../contract/calls/status.ts';
 import { comparisonOf } from '../../contract/transfer-status.ts';
 import { LOCALE } from '../wording.ts';
 import { formatNumber } from './number.ts';
-import { counted, formatMoment, stays } from './status.ts';
+import { allCopied, counted, formatMoment, stays } from './status.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -82,7 +82,7 @@ export const comparing = {
   count: (compared: number, total: number) =>
     `Checking what arrived: ${formatNumber(compared)} of ${formatNumber(total)}`,
   bar: 'Messages checked',
-  now: 'Everything is copied. Now we read it back and check that it all arrived.',
+  now: (leavesSomeOut: boolean) => `${allCopied(leavesSomeOut)} Now we read it back and check that it all arrived.`,
 } as const;
 
 export const folders = {

@@ -43,7 +43,7 @@ export function standingWords(
 ): StandingWords {
   const words = wordsOf(progress, ofExport, kind, now, isTold, looksAgain);
   if (ofExport && words.looks === 'running' && isAllCopied(progress))
-    return { ...words, ...filesWords(kind, now, isTold, beside) };
+    return { ...words, ...filesWords(progress, kind, now, isTold, beside) };
   return progress.taking_back === true ? { ...words, now: takingBack } : words;
 }
 
@@ -95,7 +95,14 @@ function wordsOf(
   // Of what is taken back nobody says that it stays.
   const first = looks === 'failed' && isTakenBack(progress) ? takenBackText : text;
   const texts = failure === undefined ? [first] : [first, failure];
-  if (isComparing(progress)) return { looks, label, texts, now: comparing.now, when: whenDone(progress, at, isTold) };
+  if (isComparing(progress))
+    return {
+      looks,
+      label,
+      texts,
+      now: comparing.now(leavesSomeOut(progress)),
+      when: whenDone(progress, at, isTold),
+    };
   const of = ofExport && standing === 'failed' ? 'failedExport' : standing;
   let when: string = of === 'running' || of === 'interrupted' ? whenDone(progress, at, isTold) : words.when[of];
   if (of === 'failed' && kind === 'email' && looksAgain !== undefined) when = words.when.daily(looksAgain);
@@ -110,12 +117,14 @@ function wordsOf(
 
 /** What is being done, and when it will be done, of an export's mail or contacts that are all copied. */
 function filesWords(
+  progress: Progress,
   kind: 'email' | 'contacts',
   at: number,
   isTold: boolean,
   beside: Progress | undefined,
 ): Pick<StandingWords, 'now' | 'when'> {
-  if (beside === undefined || beside.finished !== undefined || isAllCopied(beside)) return { now: words.files.made };
+  if (beside === undefined || beside.finished !== undefined || isAllCopied(beside))
+    return { now: words.files.made([progress, beside ?? progress].some(leavesSomeOut)) };
   const { when } = wordsOf(beside, true, kind === 'email' ? 'contacts' : 'email', at, isTold);
   return { now: words.files.wait[kind], ...(when === undefined ? {} : { when }) };
 }

@@ -17,6 +17,10 @@ const PLACES: Record<Kind, string> = { email: 'mailbox', contacts: 'address book
 /** Of a transfer that ended before its time. */
 export const stays = (kind: Kind) => `What was copied stays in your new ${PLACES[kind]}, and nothing was deleted.`;
 
+/** What was refused is told on the same page. */
+export const allCopied = (leavesSomeOut: boolean) =>
+  leavesSomeOut ? 'We copied what we could.' : 'Everything is copied.';
+
 /** Of one of the two: the other one may still run, or wait for its owner. */
 const COMPLETED: Record<Kind, Entry> = {
   email: { label: 'Completed', text: 'The transfer of your messages is finished.' },
@@ -160,7 +164,7 @@ export const status = {
   },
   /** Of an export, when its messages or contacts are all copied. */
   files: {
-    made: 'Everything is copied. Now we make your files.',
+    made: (leavesSomeOut: boolean) => `${allCopied(leavesSomeOut)} Now we make your files.`,
     wait: {
       email: "Your messages are copied. We'll make the files once we have your contacts too.",
       contacts: "Your contacts are copied. We'll make the files once we have your messages too.",
