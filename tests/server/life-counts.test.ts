@@ -254,9 +254,38 @@ test.each([
     await sentOn(world, ordered);
     const mail = await whenEnded(world, ordered);
     expect(mail).toMatchObject({ status: 'completed', lost: 0, done: copiedBy(mail), total: copiedBy(mail) });
-  for (const { done, total } of mail.folders ?? []) expect(total).toBe(done);
+    for (const { done, total } of mail.folders ?? []) expect(total).toBe(done);
   },
 );
+
+test('what the new mailbox keeps in a form of its own is told of a folder too that has gone at the source since', async () => {
+  const world = await openWorldOfTest({
+    mail: { INBOX: some(0, 3), Work: some(10, 6), Other: some(30, 4) },
+    change: (direction, part) =>
+      direction === 'to client'
+        ? Buffer.from(part.toString('latin1').replaceAll(/^Subject: /gm, 'Subject:\t'), 'latin1')
+        : part,
+  });
+  const ordered = await world.order();
+  let hasWaited = false;
+  await using _worker = await world.work({
+    onStep: async (step, folder) => {
+      if (hasWaited || step !== 'listed' || folder !== 'Other') return;
+      await mailWhen(world, ordered, ({ kept }) => kept === 9);
+      throw new MailError('busy', 'The server asks for a pause.', { pause: 600_000 });
+    },
+  });
+  await mailWhen(world, ordered, ({ waiting }) => waiting !== undefined);
+  hasWaited = true;
+  {
+    await using client = await world.sourceMail();
+    await client.command('DELETE Work');
+  }
+  await sentOn(world, ordered);
+  const mail = await whenEnded(world, ordered);
+  const { sums } = await receiptOf(world, ordered);
+  expect({ ...mail, sums }).toMatchObject({ status: 'completed', changed: 0, kept: 13, sums: { 'message kept': 13 } });
+}, 60_000);
 
 const HOUR_LATER = "now() + interval '1 hour'";
 

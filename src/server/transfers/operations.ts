@@ -14,6 +14,8 @@ export type OperationEnd = {
   readonly status: EndStatus;
   readonly failure?: string;
   readonly measured?: Measured;
+  /** How many the destination keeps in a form of its own, also of folders that the last run did not count. */
+  readonly kept?: number;
   /** What an export left out; other transfers have this in the ledger and in the outcomes of contacts. */
   readonly skipped?: readonly Skipped[];
 };
@@ -213,7 +215,7 @@ export async function endOperation(
     `update operations set status = $4, failure = $5, lost = $6, duplicated = $7, changed = $8, skipped = $9::jsonb,
        attention_side = null, attention_reason = null, attention_since = null, left_seconds = null,
        waiting_reason = null, waiting_until = null, waiting_since = null, finished = greatest(now(), started),
-       total = case when $4 = 'completed' then coalesce(total, done) else total end
+       kept = coalesce($10::integer, kept), total = case when $4 = 'completed' then coalesce(total, done) else total end
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD}
      returning 1`,
     [
@@ -226,6 +228,7 @@ export async function endOperation(
       end.measured?.duplicated ?? null,
       end.measured?.changed ?? null,
       end.skipped === undefined ? null : JSON.stringify(end.skipped.slice(0, SKIPPED_SHOWN)),
+      end.kept ?? null,
     ],
   );
   if (rows.length === 0) throw new LeaseLost(transferId);

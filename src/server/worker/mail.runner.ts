@@ -34,7 +34,7 @@ export const copyMail: Runner = async (run, services) => {
 export const finishMail: Runner = async (run, services) => {
   await awaitDeliveries(run, services);
   const copy = await copyOf(run, services);
-  const { lost, duplicated, changed, unlisted, mailboxesLeft } = await copyAndCompare(copy);
+  const { lost, duplicated, changed, kept, unlisted, mailboxesLeft } = await copyAndCompare(copy);
   if (await forgetIfAllRefused(copy.ledger))
     await openedAt('destination', () =>
       Promise.reject(new MailError('refused', 'The destination refused every message.')),
@@ -46,7 +46,7 @@ export const finishMail: Runner = async (run, services) => {
     const skipped = await countSkippedMessages(services.database, run.transfer.id);
     return { status: 'review', measured, failure: SENTENCES.incomplete({ unlisted, mailboxesLeft, skipped }) };
   }
-  return { status: 'completed', measured };
+  return { status: 'completed', measured, kept };
 };
 
 async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
