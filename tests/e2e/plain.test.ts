@@ -405,6 +405,28 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
+  test('the answers to "Sign out?" are in sight of a phone, and stay where they are when other browsers are listed', async () => {
+    const listed = Promise.withResolvers<void>();
+    const others = Array.from({ length: 6 }, () => ({ began: '2025-11-01T09:00:00Z', used: '2025-11-01T09:30:00Z' }));
+    wire.answer('/api/v2/sign-ins/', async () => {
+      await listed.promise;
+      return { json: { others } };
+    });
+    await page.setViewportSize({ width: 360, height: 740 });
+    await arrive('/destination-account', 'signedIn');
+    await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Sign out?' });
+    const answers = ['Stay here', 'Sign out', 'Sign out everywhere'].map((name) =>
+      dialog.getByRole('button', { name, exact: true }),
+    );
+    const places = () => Promise.all(answers.map((answer) => answer.boundingBox()));
+    const before = await places();
+    listed.resolve();
+    await dialog.getByText('You are signed in on 6 other browsers:').waitFor();
+    expect(await places()).toEqual(before);
+    for (const answer of answers) expect(await isInSight(answer)).toBe(true);
+  });
+
   test.each([
     ['gmail', ['New mail to your San Bruno address does not follow you to the new mailbox.']],
     ['download', ['Mail that comes to your San Bruno address later will not be in your files.']],

@@ -16,7 +16,6 @@ export function LeaveWizard({ signOut }: Props) {
     <Modal title={words.title} closeLabel={shared.close} onClose={() => send({ type: 'home.stay' })}>
       <p>{words.text}</p>
       <p className="soft">{words.safe}</p>
-      {signOut && <OtherBrowsers />}
       <div className="actions">
         <Button rank="primary" onPress={() => send({ type: 'home.stay' })}>
           {words.stay}
@@ -24,10 +23,12 @@ export function LeaveWizard({ signOut }: Props) {
         <Button onPress={leaveBy(false)}>{words.leave}</Button>
         {signOut && <Button onPress={leaveBy(true)}>{signOutFirst.everywhere}</Button>}
       </div>
+      {signOut && <OtherBrowsers />}
     </Modal>
   );
 }
 
+/** Below the answers, which would move from under a finger: the list comes later than they do, and may be long. */
 function OtherBrowsers() {
   const others = useWizard(({ context }) => context.signIns) ?? [];
   return (
