@@ -16,7 +16,11 @@ export const MoveUnavailable = at('destination.move.unavailable', SIGNED_IN);
 export const OptionsArriving = at('destination.options.arriving', SIGNED_IN);
 export const OptionsClosed = at('destination.options.closed', SIGNED_IN);
 export const OptionsChoosing = at('destination.options.choosing', SIGNED_IN);
-export const OptionsDownload = at('destination.options.download', { ...SIGNED_IN, emailExportType: 'mbox' });
+export const OptionsDownload = at('destination.options.download', {
+  ...SIGNED_IN,
+  emailExportType: 'mbox',
+  contactsExportType: 'csv',
+});
 
 export const BannerHidden = at('destination.banner.hidden', SIGNED_IN);
 export const BannerShown = at('destination.banner.shown', {

@@ -4,7 +4,7 @@ import { IS_PROOF, sampleOf } from '../folders.ts';
 import { needs } from '../support/needs.ts';
 import { FINISHED_EXPORT, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { eachOf } from './each-of.ts';
-import { FAILED } from './owned-transfer.ts';
+import { FAILED, STOPPED } from './owned-transfer.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 
 const DONE = { status: 'completed', lost: 0, duplicated: 0, changed: 0, finished: '2025-11-01T10:00:00.000Z' };
@@ -320,6 +320,31 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     const cards = page.locator('.status-card');
     const inside = await cards.evaluateAll((all) => all.map((each) => getComputedStyle(each).breakInside));
     expect(inside).toEqual(['avoid', 'avoid']);
+  });
+
+  test('how far it came counts nothing that is not there, nor what was taken back', async () => {
+    const skipped = many(3, { mailbox: 'Archive', reason: 'It is too large.' });
+    const contacts = { copied: 3, remarked: 0, present: 0, completed: 0, refused: 1 };
+    await open({
+      emailmigration: { ...DONE, done: 12, total: 12, skipped },
+      contactsmigration: { ...DONE, done: 4, total: 4, contacts, skipped: [{ reason: 'It is too large.' }] },
+    });
+    const card = (name: string) => page.getByRole('region', { name });
+    const bar = (name: string) =>
+      card(name)
+        .getByRole('progressbar')
+        .evaluate((each: HTMLProgressElement) => each.value);
+    await card('Email transfer').getByText('9 of 12 messages').waitFor();
+    await card('Email transfer').getByText('75%').waitFor();
+    expect(await bar('Email transfer')).toBe(9);
+    await card('Contacts transfer').getByText('3 of 4 contacts').waitFor();
+    expect(await bar('Contacts transfer')).toBe(3);
+
+    const { emailmigration: stopped } = STOPPED;
+    wire.answer('/api/v2/status/', { json: { ...STOPPED, emailmigration: { ...stopped, taken_back: 300 } } });
+    await page.reload();
+    await card('Email transfer').getByText('300 messages taken back').waitFor();
+    expect(await page.getByRole('progressbar').count()).toBe(0);
   });
 
   test('of more messages than are listed, and more contacts, no smaller number is told', async () => {

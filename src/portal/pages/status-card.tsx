@@ -70,7 +70,7 @@ export function OperationCard({
     <section className="status-card" aria-labelledby={kind}>
       <Standing kind={kind} title={title} words={words} />
       {isCounting && <p className="soft">{status.counting}</p>}
-      {!isUndone(progress) && !hasNoFiles && <HowFar kind={kind} progress={progress} />}
+      {!isTakenBack(progress) && !hasNoFiles && <HowFar kind={kind} progress={progress} />}
       <dl className="answers">
         <Done kind={kind} progress={progress} hasNoFiles={hasNoFiles} />
         {!isDone && <Answer question={status.questions.now} answer={words.now} />}

@@ -1,4 +1,5 @@
 import type { Progress } from '../../contract/calls/status.ts';
+import { copiedBy, presentOf } from '../../contract/transfer-status.ts';
 import { ProgressBar } from '../parts/progress-bar.tsx';
 import { comparing, folders as folderWords, isComparing } from '../wording/status-life.ts';
 import { status as words } from '../wording/status.ts';
@@ -18,15 +19,22 @@ export function HowFar({ kind, progress }: Props & { readonly kind: 'email' | 'c
         <ProgressBar label={comparing.bar} done={compared} total={done} />
       </div>
     );
+  // Until the end, what was refused is work that is done. After it, only what is there is counted.
+  const far = progress.finished === undefined ? done : thereBy(progress);
   return (
     <div>
       <p className="status-count">
-        <span className="strong">{words.count(kind, done, total)}</span>
-        <span>{words.share(done, total)}</span>
+        <span className="strong">{words.count(kind, far, total)}</span>
+        <span>{words.share(far, total)}</span>
       </p>
-      <ProgressBar label={words.progress[kind]} done={done} total={total} />
+      <ProgressBar label={words.progress[kind]} done={far} total={total} />
     </div>
   );
+}
+
+/** How many were copied, or were there before. */
+function thereBy(progress: Progress): number {
+  return copiedBy(progress) + presentOf(progress) + (progress.moved ?? 0);
 }
 
 /** The folders in the order of work; who may not see their names sees them by number. */

@@ -122,7 +122,7 @@ export const status = {
   asking: 'Looking up your transfer…',
   email: 'Email transfer',
   contacts: 'Contacts transfer',
-  progress: { email: 'Messages copied', contacts: 'Contacts copied' } satisfies Record<Kind, string>,
+  progress: { email: 'Messages done', contacts: 'Contacts done' } satisfies Record<Kind, string>,
   count: (kind: Kind, done: number, total: number) => `${formatNumber(done)} of ${counted(kind, total)}`,
   share: (done: number, total: number) =>
     new Intl.NumberFormat(LOCALE, { style: 'percent' }).format(
