@@ -389,6 +389,8 @@ export const wizard = setup({
       type: 'message.show' as const,
       message: params.message,
     })),
+    /** So that it stays until it was looked at. */
+    'hold the message': raise({ type: 'message.hold' as const }),
     'refuse the password': raise({ type: 'password.refuse' as const }),
     'look at the page': raise({ type: 'page.look' as const }),
     'remember the message': assign({ message: (_, params: { message: Message }) => params.message }),

@@ -3,10 +3,10 @@ import { waiting } from './waiting.ts';
 
 const unfinished = {
   target: '#home',
-  actions: { type: 'show the message', params: { message: { about: 'sign-out unfinished' } } },
+  actions: [{ type: 'show the message', params: { message: { about: 'sign-out unfinished' } } }, 'hold the message'],
 } as const;
 
-/** Clears the session at once, then tells the server; Home shows the result. */
+/** Clears the session at once, then tells the server; Home shows the result, with no hurry: it says what is left to do. */
 export const signingOut = wizard.createStateConfig({
   id: 'signing-out',
   ...waiting(unfinished),
@@ -16,12 +16,15 @@ export const signingOut = wizard.createStateConfig({
     input: ({ context: { parting } }) => parting ?? { jwt: null, everywhere: false },
     onDone: {
       target: '#home',
-      actions: {
-        type: 'show the message',
-        params: ({ context: { parting } }) => ({
-          message: { about: parting?.everywhere === true ? 'signed out everywhere' : 'signed out' } as const,
-        }),
-      },
+      actions: [
+        {
+          type: 'show the message',
+          params: ({ context: { parting } }) => ({
+            message: { about: parting?.everywhere === true ? 'signed out everywhere' : 'signed out' } as const,
+          }),
+        },
+        'hold the message',
+      ],
     },
     onError: unfinished,
   },

@@ -120,9 +120,31 @@ describe('"Sign out"', () => {
       const wizard = arriveAt('/support-form', { 'sign out': refusal(code) }, { ...SESSIONS.moving, jwt: BEARER });
       await wizard.send(press);
       expect(wizard.address()).toBe('/');
-      expect(wizard.isAt('home.banner.shown')).toBe(true);
+      expect(wizard.isAt('home.banner.held')).toBe(true);
       expect(wizard.context().message).toEqual({ about: 'sign-out unfinished' });
       expect(sessionOf(wizard.context())).toEqual(BLANK_SESSION);
     },
   );
+
+  test.each([
+    ['signed out', () => ({ ok: true })],
+    ['sign-out unfinished', refusal('UNAVAILABLE')],
+  ] as const)(
+    'what a shared computer still opens, or a server still knows, is said until it was looked at: %s',
+    async (about, answer) => {
+      const wizard = arriveAt('/support-form', { 'sign out': answer }, { ...SESSIONS.moving, jwt: BEARER });
+      await wizard.send(press);
+      await wizard.wait(600_000);
+      expect(wizard.context().message).toEqual({ about });
+      await wizard.send({ type: 'message.hold' }, { type: 'message.release' });
+      await wizard.wait(7_000);
+      expect(wizard.context().message).toBeNull();
+    },
+  );
+
+  test('what was said of the end of a sign-in makes way for the next one', async () => {
+    const wizard = arriveAt('/support-form', OK, { ...SESSIONS.moving, jwt: BEARER });
+    await wizard.send(press, { type: 'start.press' });
+    expect(wizard.context().message).toBeNull();
+  });
 });
