@@ -285,6 +285,31 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     expect(await page.getByRole('main').innerText()).not.toMatch(/Error|interrupted/);
   });
 
+  test.each([
+    ['a transfer', {}, ', or stop the transfer: what was copied stays.'],
+    ['an export', { files: 'coming' }, '.'],
+  ] as const)(
+    'after the closing date, %s that waits for a San Bruno password names a way out for whom there is none any more',
+    async (_, files, end) => {
+      const said = `San Bruno email was due to close on November 30, 2025. If your mailbox is closed, call us at 650\u00a0555\u00a00100${end}`;
+      const waiting = { status: 'authentication_error', done: 100, total: 400 };
+      const isSaid = async (side: 'source' | 'destination', when: string) => {
+        const attention = { side, reason: 'password' };
+        wire.answer('/api/v2/status/', { json: { emailmigration: { ...waiting, attention }, ...files } });
+        await page.clock.setFixedTime(when);
+        await arrive(`/status?migration_id=${TRANSFER_ID}`);
+        await button('Put it right').click();
+        const dialog = page.getByRole('dialog', { name: 'Put it right' });
+        await dialog.getByText('Type the password of that mailbox').waitFor();
+        const texts = [await page.getByRole('alert').first().innerText(), await dialog.innerText()];
+        return texts.map((text) => text.split('\n').includes(said));
+      };
+      expect(await isSaid('source', '2025-12-01T09:00:00Z')).toEqual([true, true]);
+      expect(await isSaid('destination', '2025-12-01T09:00:00Z')).toEqual([false, false]);
+      expect(await isSaid('source', '2025-11-20T09:00:00Z')).toEqual([false, false]);
+    },
+  );
+
   test('a transfer whose mail was taken back is not said to have any that could be', async () => {
     const stopped = {
       status: 'review',

@@ -32,6 +32,7 @@ export function Attention({ snapshot }: Props) {
           <p>{need.happened}</p>
           <p>{need.safe}</p>
           <p className="strong">{need.todo}</p>
+          {need.closed !== undefined && <p>{need.closed}</p>}
         </div>
         {status?.limited === true && <p>{attentionWords.signInFirst}</p>}
         {isOffered(status, 'mend') && (

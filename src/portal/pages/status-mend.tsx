@@ -30,6 +30,7 @@ export function Mend({ snapshot }: Props) {
         <p>{need.happened}</p>
         <p>{need.safe}</p>
         <p className="strong">{need.signIn}</p>
+        {need.closed !== undefined && <p>{need.closed}</p>}
       </div>
       {isSignInWanted ? (
         <>

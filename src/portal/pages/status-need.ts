@@ -1,3 +1,4 @@
+import { isOver, timeLeft } from '../../../machines/countdown.ts';
 import { attentionOf, destinationOf, isOfContacts, operationsOf } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import type { TransferStatus } from '../../contract/calls/status.ts';
@@ -11,11 +12,13 @@ type Shown = Need & {
   readonly button: string;
   readonly dialog: string;
   readonly signIn: string;
+  /** What else can be done where the mailbox may be closed. */
+  readonly closed?: string;
 };
 
 /** `null` when it needs nothing. */
 export function needIn({ context }: Pick<WizardSnapshot, 'context'>): Shown | null {
-  const { status, settings } = context;
+  const { status, settings, now } = context;
   const attention = attentionOf(status);
   if (attention === undefined) return null;
   const provider = destinationOf(context);
@@ -31,12 +34,16 @@ export function needIn({ context }: Pick<WizardSnapshot, 'context'>): Shown | nu
       signIn: mend.allowContacts.text(name),
     };
   const need = ofContacts ?? needOf(attention, settings.legacyName);
+  const ofExport = isExport(status ?? {});
   return {
     ...need,
-    safe: isExport(status ?? {}) ? words.safeFiles : words.safe,
+    safe: ofExport ? words.safeFiles : words.safe,
     button: mend.button,
     dialog: mend.title,
     signIn: need.todo,
+    ...(attention.side === 'source' && isOver(timeLeft(settings.accessEnd, now))
+      ? { closed: words.closed(settings.legacyName, settings.accessEnd, settings.supportPhone, ofExport) }
+      : {}),
   };
 }
 

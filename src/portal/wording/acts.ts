@@ -1,5 +1,5 @@
 import type { Attention } from '../../contract/calls/status.ts';
-import { unbroken } from '../wording.ts';
+import { pacificDate, unbroken } from '../wording.ts';
 import { formatMoment } from './status.ts';
 
 export type Ending = 'completed' | 'unfinished' | 'taken back';
@@ -168,5 +168,8 @@ export const attention = {
     const ends = kind === 'contacts' ? 'we stop bringing your contacts' : 'your transfer ends';
     return `We'll carry on as soon as you have done this.${until === undefined ? '' : ` If it is not done by ${formatMoment(until)}, ${ends}.`}`;
   },
+  /** For whom there is nothing left to sign in to. An export that is stopped leaves no files. */
+  closed: (legacyName: string, accessEnd: string, phone: string, ofExport: boolean) =>
+    `${legacyName} email was due to close on ${pacificDate(accessEnd)}. If your mailbox is closed, call us at ${unbroken(phone)}${ofExport ? '' : ', or stop the transfer: what was copied stays'}.`,
   signInFirst: 'To do this, press “Show more” below and sign in.',
 } as const;
