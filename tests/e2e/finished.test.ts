@@ -347,6 +347,25 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByRole('progressbar').count()).toBe(0);
   });
 
+  test('on paper, an export of many files begins on the first sheet, and no file, address or list is cut by its end', async () => {
+    const [file] = FINISHED_EXPORT.json.exports;
+    await open({
+      ...FINISHED_EXPORT.json,
+      exports: many(6, file).map((each, at) => ({ ...each, url: `${each?.url}?${at}` })),
+      route: { from: MARIA, to: 'maria@gmail.com' },
+    });
+    const paper = await page.pdf({ format: 'Letter' });
+    expect([...paper.toString('latin1').matchAll(/\/Type \/Page\b/g)].length).toBe(3);
+    await page.emulateMedia({ media: 'print' });
+    const breaksIn = (selector: string) =>
+      page.locator(selector).evaluateAll((all) => [...new Set(all.map((each) => getComputedStyle(each).breakInside))]);
+    expect(await breaksIn('.status-card:has(.rows)')).toEqual(['auto']);
+    expect(await breaksIn('.rows > li')).toEqual(['avoid']);
+    expect(await breaksIn('.route')).toEqual(['avoid']);
+    for (const title of ['arrived', 'left', 'after'])
+      expect(await breaksIn(`[aria-labelledby='${title}']`)).toEqual(['avoid']);
+  });
+
   test('of more messages than are listed, and more contacts, no smaller number is told', async () => {
     const folder = { mailbox: 'Drafts', reason: 'We could not open this folder.' };
     const message = { mailbox: 'Archive', reason: 'It is too large.' };

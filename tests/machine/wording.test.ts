@@ -247,6 +247,12 @@ describe('the words of the pages', () => {
     expect(emailScopes.next).toBe('Next');
   });
 
+  test("Google's terms say how long the access is kept, also by who has new mail brought once a day", () => {
+    const kept = googleTerms.statements(NAME, {}).find(([about]) => about === 'How long we keep it:')?.[1];
+    expect(kept).toContain('erase it when your transfer ends');
+    expect(kept).toContain('If you ask us later to bring new mail once a day, we keep it until that ends.');
+  });
+
   test('what has not been found has the words of the specification', () => {
     expect(status.notFound.title).toBe('Your transfer ID has not been found');
     expect(status.failed.title).toBe('Your status has not been found');

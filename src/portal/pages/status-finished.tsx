@@ -54,7 +54,7 @@ export function Finished({ snapshot }: Props) {
   const isDeleted = status?.files === 'deleted';
   return (
     <>
-      <section className="stack" data-gap="small" aria-labelledby="arrived">
+      <section className="stack together" data-gap="small" aria-labelledby="arrived">
         <h2 id="arrived">{words.arrivedTitle(ofExport, isDeleted)}</h2>
         <Facts
           facts={[
@@ -64,7 +64,7 @@ export function Finished({ snapshot }: Props) {
           ]}
         />
       </section>
-      <section className="stack" data-gap="small" aria-labelledby="left">
+      <section className="stack together" data-gap="small" aria-labelledby="left">
         <h2 id="left">{words.leftTitle(ofExport, isDeleted)}</h2>
         <Facts
           facts={[
@@ -103,7 +103,7 @@ function Next({ snapshot }: Props) {
             ...words.elsewhere(legacyName, accessEnd, isClosed),
           ];
   return (
-    <section className="stack" data-gap="medium" aria-labelledby="after">
+    <section className="stack together" data-gap="medium" aria-labelledby="after">
       <h2 id="after">{words.nextTitle}</h2>
       {/* Who may not see where it went is told of both. */}
       {!isKnown && <p>{words.ifYahoo(legacyName)}</p>}
@@ -124,7 +124,7 @@ function AfterExport({ snapshot }: Props) {
   const { legacyName, accessEnd } = snapshot.context.settings;
   const isClosed = isOver(timeLeft(accessEnd, snapshot.context.now));
   return (
-    <section className="stack" data-gap="medium" aria-labelledby="after">
+    <section className="stack together" data-gap="medium" aria-labelledby="after">
       <h2 id="after">{words.nextTitle}</h2>
       <Facts facts={[...words.stays(legacyName), ...words.elsewhere(legacyName, accessEnd, isClosed)]} />
       <div className="actions">

@@ -20,7 +20,7 @@ export const googleTerms = {
       ],
       [
         'How long we keep it:',
-        'We keep the access encrypted and erase it when your transfer ends. You can remove it at any time in your Google account, under “Security”.',
+        'We keep the access encrypted and erase it when your transfer ends. If you ask us later to bring new mail once a day, we keep it until that ends. You can remove it at any time in your Google account, under “Security”.',
       ],
     ] as const,
   policy:
