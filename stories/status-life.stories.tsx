@@ -50,6 +50,11 @@ export const BeingTakenBack = at(following, {
 export const NeedsPassword = at(following, { ...asked, status: inNeed({ side: 'destination', reason: 'password' }) });
 export const NeedsConsent = at(following, consent);
 export const NeedsPermission = at(following, { ...asked, status: WITHOUT_CONTACTS });
+export const NeedsPasswordAfterClosing = at(following, {
+  ...asked,
+  status: inNeed({ side: 'source', reason: 'password' }),
+  now: Date.parse('2025-12-01T12:00:00-08:00'),
+});
 export const Refused = at(following, { ...asked, status: inNeed({ side: 'source', reason: 'refused' }) });
 export const Cancelled = at(resting, { ...asked, status: CANCELLED });
 export const TakenBack = at(resting, {
