@@ -10,7 +10,8 @@ const MOVES = 10_000;
 
 test.each(sampleOf(SEEDS, 5))(
   'random walk %i of 10,000 moves keeps the promises of every page',
-  { tags: 'sampled' },
+  // Five seconds of work, which other work beside it can make a minute.
+  { tags: 'sampled', timeout: 120_000 },
   async (seed) => {
     const seen = { transitions: new Set<string>(), guards: new Set<string>(), leaves: new Set<string>() };
     const places = new Set<string>();
