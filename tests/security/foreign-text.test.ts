@@ -7,6 +7,7 @@ import { splitCards } from '../../src/server/contacts/vcard/cards-in-text.ts';
 import { folderName } from '../../src/server/export/archive/folder-name.ts';
 import { messageName, senderAddress } from '../../src/server/export/archive/message-name.ts';
 import { clashKey, safeName } from '../../src/server/export/archive/safe-name.ts';
+import { unflowed } from '../../src/server/export/mime/flowed.ts';
 import { structured } from '../../src/server/export/mime/header-fields.ts';
 import { MailParser } from '../../src/server/export/mime/mail-parser.ts';
 import { namesTagWeakly, rangeOf } from '../../src/server/export/download/byte-range.ts';
@@ -57,6 +58,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
     parser.write(Buffer.from(`Content-Type: multipart/mixed; boundary=a\r\n\r\n--a\r\n${text}`));
     parser.end();
   },
+  'a text that flows': (text) => unflowed(text.repeat(4), true),
   'the name of a file': (text) => safeName(text, 100),
   'the name of a folder': (text) => folderName(text, '/', new Set()),
   'a vCard': (text) => readCard(`BEGIN:VCARD\r\nVERSION:3.0\r\nFN:${text}\r\nTEL;TYPE=${text}:1\r\nEND:VCARD\r\n`),
@@ -83,6 +85,7 @@ const PIECES: readonly string[] = [
     '\n',
     '\r\n',
     '\r\n ',
+    'a \r\n',
     'a',
     '.',
     '@',

@@ -6,17 +6,19 @@ const QUOTED = /^>{0,100}/;
  * of as many `>`. `delSp`: the blank is not part of the text.
  */
 export function unflowed(text: string, delSp: boolean): string {
-  const lines: string[] = [];
+  const pieces: string[] = [];
   let [depth, goesOn] = [0, false];
   for (const line of text.split(/\r?\n/)) {
     const quotes = QUOTED.exec(line)?.[0] ?? '';
     const content = line.slice(quotes.length).replace(/^ /, '');
     const isSignature = content === '-- ';
-    if (goesOn && quotes.length === depth && !isSignature) lines.push(`${lines.pop()}${content}`);
-    else lines.push(quotes === '' ? content : `${quotes} ${content}`);
+    if (!goesOn || quotes.length !== depth || isSignature) {
+      if (pieces.length > 0) pieces.push('\n');
+      if (quotes !== '') pieces.push(`${quotes} `);
+    }
     depth = quotes.length;
     goesOn = content.endsWith(' ') && !isSignature;
-    if (goesOn && delSp) lines.push(lines.pop()?.slice(0, -1) ?? '');
+    pieces.push(goesOn && delSp ? content.slice(0, -1) : content);
   }
-  return lines.join('\n');
+  return pieces.join('');
 }
