@@ -237,6 +237,20 @@ describe('what costs money or disk has a bound', () => {
     expect((await orderMove(bob)).status, 'of another mailbox, whose contact it may really be').toBe(200);
   });
 
+  test('one contact is told of no more transfers of a mailbox whose server overlooks how it is spelled', async () => {
+    const most =
+      LIMITS['transfers that tell a contact'].burst + LIMITS['transfers of a mailbox that tell a contact'].burst;
+    const contacts = ['tom@b\u00FCcher.example', 't\u00F3m@b\u00FCcher.example', 'tom@xn--bcher-kva.example'];
+    const statuses = [];
+    for (let at = 0; at <= most; at += 1) {
+      const mailbox = `${at % 2 === 0 ? 'ann' : '\u00E1nn'}+${at}@${LEGACY_DOMAIN}`;
+      world.passwords.set(mailbox, PASSWORD);
+      const change = { mailbox, contact: contacts[at % contacts.length] ?? '', destination: `ann${at}@mail.example` };
+      statuses.push((await orderMove(change)).status);
+    }
+    expect(statuses).toEqual([...Array.from({ length: most }, () => 200), 429]);
+  });
+
   test('who signs in to one mailbox over and over leaves only so much in the database, by whatever networks', async () => {
     const statuses = new Set<number>();
     const kept = async (table: string) => (await world.database.query(`select 1 from ${table}`)).length;

@@ -1,4 +1,4 @@
-import { withoutDetail } from '../../contract/email-address.ts';
+import { likenessOf } from './likeness.ts';
 import type { Limits } from './limits.ts';
 
 type Order = {
@@ -19,11 +19,12 @@ export async function limitOrder(
   limits: Pick<Limits, 'take' | 'takeAll'>,
   { mailbox, contact, client }: Order,
 ): Promise<void> {
-  await limits.take('transfers of a mailbox', mailbox);
+  const ordering = likenessOf(mailbox);
+  await limits.take('transfers of a mailbox', ordering);
   await limits.take('transfers by a client', client);
   if (contact === undefined) return;
   // First the limit that others can't use up: naming a stranger's address over and over must not lock the stranger out.
-  const told = withoutDetail(contact);
-  const ahead = await limits.takeAll([['transfers of a mailbox that tell a contact', `${mailbox}\n${told}`]]);
+  const told = likenessOf(contact);
+  const ahead = await limits.takeAll([['transfers of a mailbox that tell a contact', `${ordering}\n${told}`]]);
   if (ahead > 0) await limits.take('transfers that tell a contact', told);
 }

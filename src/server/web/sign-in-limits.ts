@@ -1,8 +1,8 @@
-import { folded, withoutDetail } from '../../contract/email-address.ts';
 import type { Challenge } from '../../contract/work.ts';
 import type { Database } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import { widerNetwork } from './client-address.ts';
+import { likenessOf } from './likeness.ts';
 import { CLOCKS_APART_MS, LIMITS, limitKey, tooMany, usedUpBy, type Count, type Limits } from './limits.ts';
 import type { Work } from './work.ts';
 
@@ -259,22 +259,8 @@ async function takeOrBook(database: Database, key: string, client: string, now: 
   });
 }
 
-/** Letters that do not decompose, and what they are compared as without their strokes (Unicode's root collation). */
-const PLAIN: ReadonlyMap<string, string> = new Map(
-  Object.entries({ æ: 'ae', đ: 'd', ð: 'd', ħ: 'h', ı: 'i', ł: 'l', œ: 'oe', ø: 'o', ß: 'ss', ŧ: 't' }),
-);
-
 function ofMailbox(mailbox: string): Count {
   return ['visitors remembered at a mailbox', likenessOf(mailbox)];
-}
-
-/**
- * What spellings have in common that a directory may find one account by: Active Directory and MySQL overlook accents.
- * What is limited for each mailbox is counted by it, and nothing else is.
- */
-export function likenessOf(mailbox: string): string {
-  const bare = folded(withoutDetail(mailbox)).normalize('NFKD').replaceAll(/\p{M}/gu, '');
-  return bare.replaceAll(/[^\0-\x7f]/gu, (letter) => PLAIN.get(letter) ?? letter);
 }
 
 function browserPairOf(mailbox: string, browser: string): string {

@@ -5,6 +5,7 @@ import { credentialsIfAny, type Role, type Secret } from '../../transfers/creden
 import type { TransferOrder } from '../../transfers/orders.ts';
 import type { Sql } from '../../store/database.ts';
 import { transferById, type Transfer } from '../../transfers/transfer.ts';
+import { likenessOf } from '../likeness.ts';
 import { requireManager } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
@@ -58,7 +59,8 @@ async function goOn(
   services: GoingOn,
 ): Promise<boolean> {
   const { database, safe, tokens, limits } = services;
-  const admit = (sql: Sql) => limits.within(sql).take('times that transfers of a mailbox are put right', sourceEmail);
+  const mailbox = likenessOf(sourceEmail);
+  const admit = (sql: Sql) => limits.within(sql).take('times that transfers of a mailbox are put right', mailbox);
   const before = await credentialsIfAny(database, safe, id, side);
   if (!(await putRight(services, id, side, secret, admit))) return false;
   if (secret?.kind === 'token') await tokens.keep(secret.tokenId);

@@ -1,10 +1,11 @@
 import { supportForm } from '../../../contract/calls/support-form.ts';
-import { isAtDomain, isEmail, withoutDetail } from '../../../contract/email-address.ts';
+import { isAtDomain, isEmail } from '../../../contract/email-address.ts';
 import { supportReference } from '../../../contract/support-reference.ts';
 import { openLetters } from '../../notifications/letters.ts';
 import { supportCopyOf } from '../../notifications/support-copy.ts';
 import { senderOf } from '../../notifications/wording.ts';
 import { widerNetwork } from '../client-address.ts';
+import { likenessOf } from '../likeness.ts';
 import { tooMany } from '../limits.ts';
 import { hasProven } from '../permission.ts';
 import { Refusal } from '../refusal.ts';
@@ -36,7 +37,7 @@ export const answerSupportForm = route(
       throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a valid ${cableDomain} email address.`);
     if (smtpUrl === undefined || mailFrom === undefined || supportEmail === undefined) throw notSent();
     const isOwner = await hasProven(guard, visit, { mailbox: body.emailAddress, transferId: body.migrationId });
-    if (isOwner) await limits.take('support messages about a mailbox by its owner', body.emailAddress);
+    if (isOwner) await limits.take('support messages about a mailbox by its owner', likenessOf(body.emailAddress));
     else await limitStranger(limits, body.emailAddress, visit);
     const replyTo = body.destinationEmail ?? body.emailAddress;
     const reference = supportReference(body);
@@ -74,7 +75,7 @@ export const answerSupportForm = route(
       // The address may be somebody else's.
       await limits.take(
         isOwner ? 'copies of support messages to an address' : 'answers to support messages of strangers to an address',
-        withoutDetail(replyTo),
+        likenessOf(replyTo),
       );
       await letters.send({
         from: senderOf(mailFrom, legacyName),
@@ -94,7 +95,7 @@ export const answerSupportForm = route(
 async function limitStranger(limits: Writing['limits'], mailbox: string, { client }: Visit): Promise<void> {
   const ahead = await limits.takeAll([
     ['support messages of strangers from a neighbourhood', widerNetwork(client)],
-    ['support messages about a mailbox', mailbox],
+    ['support messages about a mailbox', likenessOf(mailbox)],
     ['support messages', 'all'],
   ]);
   if (ahead > 0) throw tooMany(ahead);

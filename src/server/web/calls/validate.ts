@@ -1,9 +1,9 @@
 import { validate } from '../../../contract/calls/validate.ts';
 import { isAtDomain } from '../../../contract/email-address.ts';
 import { newBrowserKey } from '../browser.ts';
+import { likenessOf } from '../likeness.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
-import { likenessOf } from '../sign-in-limits.ts';
 import { route } from './route.ts';
 
 export const answerValidate = route(
