@@ -29,6 +29,9 @@ for (const name of ['SIGINT', 'SIGTERM'] as const)
     beginStop();
   });
 
+// Where what they say can't be written, as on a full disk, the product works all the same.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
 try {
   await start();
 } catch (error) {

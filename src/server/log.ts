@@ -1,5 +1,8 @@
 import pino from 'pino';
 import type { Settings } from '../contract/settings.ts';
+import { openLogOutput } from './log-output.ts';
+
+const STANDARD_OUTPUT = 1;
 
 /**
  * Structured logs: one JSON object a line on standard output. Log named fields, never a request, an error's response,
@@ -7,11 +10,18 @@ import type { Settings } from '../contract/settings.ts';
  */
 export type Log = pino.Logger;
 
-export function openLog(level: Settings['logLevel'], destination: pino.DestinationStream = pino.destination(1)): Log {
-  return pino(
+export function openLog(level: Settings['logLevel'], destination?: pino.DestinationStream): Log {
+  const log: Log = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } },
-    destination,
+    destination ??
+      openLogOutput(STANDARD_OUTPUT, (lines) =>
+        log.warn(
+          { lines },
+          'lines of the log were dropped, as it could not be written for a while: has its disk room?',
+        ),
+      ),
   );
+  return log;
 }
 
 /** An error whose fault and remedy, in our own words alone, are for the operator to read in the log. */
