@@ -331,6 +331,34 @@ test('what waits is not deleted, however long it waits and however far the clock
   await expect.poll(waiting, { timeout: 20_000 }).toEqual([{ name: 'take-backs' }, { name: 'transfers' }]);
 });
 
+test.each(sampleOf([FRESH, EMBEDDED], 2))(
+  'what the database refuses when something is queued has a remedy, and is tried again soon once it is there (%s)',
+  async (address) => {
+    await using database = await openTestDatabase(address);
+    await using queue = await openJobQueue({ database, log: openLog('silent') });
+    const refuse = (code: string) =>
+      database.query(
+        `create or replace function refuse() returns trigger language plpgsql
+         as $$ begin raise exception 'no' using errcode = '${code}'; end $$`,
+      );
+    await refuse('53100');
+    await database.query(
+      'create trigger refuse before insert on pgboss.job_common for each row execute function refuse()',
+    );
+    const full = {
+      name: 'DatabaseUnavailable',
+      wasAway: false,
+      remedy: expect.stringContaining('Make room') as string,
+    };
+    await expect(queue.send('one')).rejects.toMatchObject(full);
+    await expect(queue.announce('one', 'finished')).rejects.toMatchObject(full);
+    await refuse('57P03');
+    const away = { name: 'DatabaseUnavailable', wasAway: true };
+    await expect(queue.sendAfterPause('one', 5)).rejects.toMatchObject(away);
+    await expect(queue.sendUnlessWaiting('one', 5)).rejects.toMatchObject(away);
+  },
+);
+
 test('a take-back that several workers find in others’ hands is queued again once', async () => {
   await using database = await openTestDatabase(FRESH);
   await using queue = await openJobQueue({ database, log: openLog('silent') });

@@ -3,7 +3,7 @@ import type { SendOptions } from 'pg-boss';
 import type { Log } from '../log.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
 import { keyOf, type NotificationJob, type Notifier } from '../notifications/notifier.ts';
-import { DatabaseUnavailable, faultOf } from '../store/database-faults.ts';
+import { DatabaseUnavailable, embeddedFaultOf, faultOf } from '../store/database-faults.ts';
 import type { Database, Sql } from '../store/database.ts';
 import { earlierTime } from '../store/earlier-time.ts';
 import { handled, JobFailed } from './job-failed.ts';
@@ -85,6 +85,11 @@ export type JobQueue = AsyncDisposable & {
 /** @throws {DatabaseUnavailable}, {@link SettingsError} when it can't be used */
 export async function openJobQueue({ database, log }: { database: Database; log: Log }): Promise<JobQueue> {
   const boss = await startQueues(database, toldNowAndThen(log, Date.now));
+  /** What pg-boss throws of its own connections, as what is thrown of ours. */
+  const throwFault = (error: unknown): never => {
+    if (error instanceof DatabaseUnavailable || new JobFailed(error).code === null) throw error;
+    throw database.kind === 'postgres' ? faultOf(error) : embeddedFaultOf(error);
+  };
   const sendTo = async (
     queue: string,
     transferId: string,
@@ -95,11 +100,12 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     }: Within & Omit<TransferJob, 'transferId'> & { readonly afterSeconds?: number } = {},
   ) => {
     const job: TransferJob = { transferId, ...failed };
-    await boss.send(queue, job, {
+    const options: SendOptions = {
       singletonKey: transferId,
       ...(afterSeconds === undefined ? {} : { startAfter: Math.ceil(afterSeconds) }),
       ...within(sql),
-    });
+    };
+    await boss.send(queue, job, options).catch(throwFault);
     if (afterSeconds === undefined) void (sql?.committed ?? Promise.resolve()).then(() => takers.wake(queue));
   };
   const send: JobQueue['send'] = (transferId, options) => sendTo(TRANSFERS, transferId, options);
@@ -109,16 +115,14 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     afterSeconds: number,
     options: Pick<SendOptions, 'priority'> = {},
   ) => {
-    const jobs = await boss.findJobs<TransferJob>(queue, { key: transferId, queued: true });
+    const jobs = await boss.findJobs<TransferJob>(queue, { key: transferId, queued: true }).catch(throwFault);
     // Nothing is soon by a clock that is far ahead.
     const soon = (await earlierTime(database, Date.now)) + afterSeconds * 1000 + SOON_MS;
     if (jobs.some(({ startAfter }) => startAfter.getTime() <= soon)) return;
     // One that waits for later is brought forward: a second one would go on beside it.
-    await boss.upsert(queue, { transferId } satisfies TransferJob, {
-      singletonKey: transferId,
-      startAfter: Math.ceil(afterSeconds),
-      ...options,
-    });
+    const job: TransferJob = { transferId };
+    const when: SendOptions = { singletonKey: transferId, startAfter: Math.ceil(afterSeconds), ...options };
+    await boss.upsert(queue, job, when).catch(throwFault);
   };
   /** The operator is told when it begins to fail, or fails in another way than before. */
   const putOff = async (queue: string, { transferId, failures = 0, fault: before }: TransferJob, error: unknown) => {
@@ -154,7 +158,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     sendAfterPause: (transferId, afterSeconds) => sendOnce(TRANSFERS, transferId, afterSeconds),
     announce: async (transferId, kind, { sql, occurrence } = {}) => {
       const job: NotificationJob = { transferId, kind, ...(occurrence === undefined ? {} : { occurrence }) };
-      await boss.send(NOTIFICATIONS, job, { id: onceIdOf(job), ...within(sql) });
+      await boss.send(NOTIFICATIONS, job, { id: onceIdOf(job), ...within(sql) }).catch(throwFault);
     },
     resume: () => queueIdle(boss, database),
     mendTimes: () => mendTimes(database, log),
