@@ -359,6 +359,24 @@ test.each(sampleOf([FRESH, EMBEDDED], 2))(
   },
 );
 
+test('a letter is tried for three days, so that a mail server may be away for a weekend, also where the queue is older', async () => {
+  await using database = await openTestDatabase(FRESH);
+  const open = () => openJobQueue({ database, log: openLog('silent') });
+  await (await open())[Symbol.asyncDispose]();
+  await database.query("update pgboss.queue set retry_limit = 30 where name = 'notifications'");
+  await using queue = await open();
+  await queue.announce('transfer', 'finished');
+  const [job] = await database.query<{ tries: number; first: number; last: number }>(
+    `select retry_limit as tries, retry_delay as first, retry_delay_max as last from pgboss.job where name = 'notifications'`,
+  );
+  const { tries = 0, first = 0, last = 0 } = job ?? {};
+  // pg-boss shortens a pause below the last by half at most.
+  const pauses = Array.from({ length: tries }, (_, failures) => Math.min(last, (first * 2 ** failures) / 2));
+  const days = pauses.reduce((sum, pause) => sum + pause, 0) / (24 * 3600);
+  expect(days).toBeGreaterThan(3);
+  expect(days).toBeLessThan(3.5);
+});
+
 test('a take-back that several workers find in others’ hands is queued again once', async () => {
   await using database = await openTestDatabase(FRESH);
   await using queue = await openJobQueue({ database, log: openLog('silent') });

@@ -78,7 +78,10 @@ export function openNotifier({ settings, log, news, review }: NotifierServices):
           return;
         }
         if (isLast)
-          log.error(facts, 'a notification was not sent in a day, and is given up: can SMTP_URL and SMS_URL be used?');
+          log.error(
+            facts,
+            'a notification was not sent in three days, and is given up: can SMTP_URL and SMS_URL be used?',
+          );
         else if (isOfAllLetters(error))
           log.error(facts, 'a notification was not sent, and none will be: can SMTP_URL be used? It is tried again');
         else if (isRefused(error))

@@ -21,10 +21,13 @@ const WAITS_SECONDS = 10 * 365 * 24 * 3600;
 export const NOTIFICATIONS = 'notifications';
 /** Longer than a slow mail server takes for a letter, so nobody sends it twice; after a crash, it is due again then. */
 const SENT_WITHIN_SECONDS = 600;
-/** The first pause, doubling each time, before an unsent notification is tried again, for about a day. */
+/**
+ * The first pause, doubling each time, before an unsent notification is tried again, for three days, as we wait for mail
+ * servers: a weekend without the operator's own lost every letter.
+ */
 const FIRST_TELL_AGAIN_SECONDS = 30;
 const LAST_TELL_AGAIN_SECONDS = 3600;
-export const TELL_TRIES = 30;
+export const TELL_TRIES = 80;
 /** How long a notification is remembered as sent. */
 const TOLD_SECONDS = 90 * 24 * 3600;
 
@@ -69,6 +72,7 @@ export async function startQueues(database: Database, onError: (error: unknown) 
     retentionSeconds: TOLD_SECONDS,
     deleteAfterSeconds: TOLD_SECONDS,
   });
+  await boss.updateQueue(NOTIFICATIONS, { retryLimit: TELL_TRIES });
   // pg-boss reads a queue's settings on first use, which within a transaction on PGlite would wait for itself.
   for (const queue of [TRANSFERS, TAKE_BACKS, NOTIFICATIONS]) await boss.findJobs(queue, { key: '' });
   return boss;
