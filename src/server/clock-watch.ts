@@ -1,9 +1,8 @@
 import type { Log } from './log.ts';
+import { lookAgain } from './look-again.ts';
 import type { Clock } from './mail/imap/wire.ts';
 import type { Sql } from './store/database.ts';
 import { CLOCKS_APART_MS } from './web/limits.ts';
-
-const LOOK_EVERY_MS = 10 * 60_000;
 
 /** What is told of a clock that is not the database's, which all processes share; `null` of one that is. */
 export async function clockFault(database: Sql, now: () => number): Promise<string | null> {
@@ -26,33 +25,12 @@ type Watched = {
 /** Looks at the start and every ten minutes for a clock that is not the database's, until it is disposed of; it is told once each time that it goes wrong. */
 export async function watchClock({ database, clock, log }: Watched): Promise<AsyncDisposable> {
   let isWrong = false;
-  let isOver = false;
-  let callOff: (() => void) | undefined;
-  let looking: Promise<void> = Promise.resolve();
   const look = async () => {
     const fault = await clockFault(database, clock.now);
     if (fault !== null && !isWrong) log.error(fault);
     if (fault === null && isWrong) log.info("this machine's clock and the database's are right again");
     isWrong = fault !== null;
   };
-  const lookAgain = async () => {
-    // A database that is away has no time.
-    await look().catch(() => {});
-    next();
-  };
-  const next = () => {
-    if (isOver) return;
-    callOff = clock.after(LOOK_EVERY_MS, () => {
-      looking = lookAgain();
-    });
-  };
   await look();
-  next();
-  return {
-    [Symbol.asyncDispose]: async () => {
-      isOver = true;
-      callOff?.();
-      await looking;
-    },
-  };
+  return lookAgain(clock, look);
 }

@@ -16,6 +16,7 @@ import { dailyOf, placesOfDailies } from './transfers/dailies.ts';
 import { openJobQueue } from './worker/queue.ts';
 import { openTransfers } from './transfers/orders.ts';
 import { openVerifiers } from './transfers/verifiers.ts';
+import { watchUntaken } from './worker/untaken.ts';
 import { startWorker } from './worker/worker.ts';
 import { watchClock } from './clock-watch.ts';
 import { openLog } from './log.ts';
@@ -166,6 +167,7 @@ export async function runServer({ settings, folder, portalFolder, onBroken }: Se
         discover: discovery.serverOf,
       }),
     );
+  if (settings.role === 'web') opened.use(watchUntaken({ database, clock: MACHINE_CLOCK, log }));
   if (settings.role !== 'worker')
     opened.use(
       await startWeb(

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { openJobQueue, toldNowAndThen } from '../../src/server/worker/queue.ts';
+import { watchUntaken } from '../../src/server/worker/untaken.ts';
 import {
   LOOKED_AT_EVERY_MS,
   MOVED_AT_LEAST,
@@ -375,6 +376,41 @@ test('a letter is tried for three days, so that a mail server may be away for a 
   const days = pauses.reduce((sum, pause) => sum + pause, 0) / (24 * 3600);
   expect(days).toBeGreaterThan(3);
   expect(days).toBeLessThan(3.5);
+});
+
+test('that orders wait and no worker takes any is told once, and that they have been taken', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await using queue = await openJobQueue({ database, log: openLog('silent') });
+  const lines: { msg: string; waiting?: number }[] = [];
+  const log = openLog('info', { write: (line) => void lines.push(JSON.parse(line) as { msg: string }) });
+  let look: (() => void) | undefined;
+  let coming = Promise.withResolvers<void>();
+  const after = (_: number, run: () => void) => {
+    look = run;
+    coming.resolve();
+    return () => {};
+  };
+  await using _watch = watchUntaken({ database, clock: { after }, log });
+  const lookNow = async () => {
+    coming = Promise.withResolvers();
+    look?.();
+    await coming.promise;
+    return lines.splice(0);
+  };
+  for (const id of ['one', 'two']) await queue.send(id);
+  await queue.sendTakeBack('three');
+  expect(await lookNow()).toEqual([]);
+  await database.query("update pgboss.job set start_after = now() - interval '11 minutes'");
+  const oneIs = (job: string) => database.query(`update pgboss.job set ${job} where singleton_key = 'one'`);
+  await oneIs("state = 'active'");
+  expect(await lookNow()).toEqual([]);
+  await oneIs("state = 'completed', completed_on = now() - interval '9 minutes'");
+  expect(await lookNow()).toEqual([]);
+  await oneIs("completed_on = now() - interval '11 minutes'");
+  expect(await lookNow()).toMatchObject([{ waiting: 2, msg: expect.stringMatching(/ROLE=worker run/) as string }]);
+  expect(await lookNow()).toEqual([]);
+  await oneIs("state = 'active', completed_on = null");
+  expect(await lookNow()).toMatchObject([{ msg: 'transfers that waited have been taken' }]);
 });
 
 test('a take-back that several workers find in others’ hands is queued again once', async () => {
