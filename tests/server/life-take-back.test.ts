@@ -75,7 +75,7 @@ test(
     expect(await client.command('UID SEARCH ALL')).toContain('* SEARCH 5 6');
     expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
       taken_back: 10,
-      failure: SENTENCES.takenBackLeft({ left: 2, unsure: 0 }),
+      failure: SENTENCES.takenBackLeft({ left: 2, absent: 0, unsure: 0, archives: false }),
     });
   },
 );
@@ -273,7 +273,7 @@ for (const dovecots of [true, false])
       expect((await everything(world)).length).toBe(before.length + 4 + 2 + 2);
       expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
         taken_back: 12,
-        failure: SENTENCES.takenBackLeft({ left: 5, unsure: 0 }),
+        failure: SENTENCES.takenBackLeft({ left: 4, absent: 1, unsure: 0, archives: false }),
       });
     });
 
@@ -403,6 +403,84 @@ describe('taking back', { timeout: 60_000 }, () => {
     await takenBack(world, ordered);
     expect(await everything(world)).toEqual(before);
     expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: 6 });
+  });
+
+  test('does not say that what its owner has deleted since stays', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 5), Family: some(20, 4) } });
+    await using _worker = await world.work();
+    const ordered = await world.order();
+    await whenEnded(world, ordered);
+    {
+      await using client = await world.destinationMail();
+      await client.command('SELECT INBOX');
+      await client.command('UID STORE 2:3 +FLAGS (\\Deleted)');
+      await client.command('EXPUNGE');
+      await client.command('UID STORE 4 +FLAGS (\\Answered)');
+      await client.command('DELETE Family');
+    }
+    await takenBack(world, ordered);
+    const { emailmigration: mail } = await statusOf(world, ordered);
+    expect(mail).toMatchObject({ taken_back: 2 });
+    expect(mail?.failure).toMatch(
+      /^1 message stays in your new mailbox\. 6 messages are no longer where we put them\. Somebody has moved or deleted them\./,
+    );
+  });
+
+  test('leaves a folder in which nothing may be removed, and takes back the rest', async () => {
+    const refused = new Set<string>();
+    let selected = '';
+    let isReadOnly = false;
+    const world = await openWorldOfTest({
+      mail: { INBOX: some(0, 3), Family: some(20, 2) },
+      change: (direction, part) => {
+        const text = part.toString('latin1');
+        if (direction === 'to client')
+          return Buffer.from(
+            text.replaceAll(/^(\w+) OK .*$/gm, (line, tag: string) =>
+              refused.delete(tag) ? `${tag} NO [NOPERM] Not here\r` : line,
+            ),
+            'latin1',
+          );
+        selected = /^\w+ SELECT "?(\w+)/m.exec(text)?.[1] ?? selected;
+        if (isReadOnly && selected === 'Family')
+          for (const [, tag = ''] of text.matchAll(/^(\w+) UID STORE /gm)) refused.add(tag);
+        return part;
+      },
+    });
+    await using _worker = await world.work();
+    const ordered = await world.order();
+    await whenEnded(world, ordered);
+    isReadOnly = true;
+    await takenBack(world, ordered);
+    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
+      taken_back: 3,
+      failure: expect.stringMatching(/^2 messages stay in your new mailbox\. We remove/),
+    });
+  });
+
+  test('tells that Gmail keeps in All Mail what is removed, also when it is asked for again', async () => {
+    let isGmail = false;
+    const world = await openWorldOfTest({
+      mail: { INBOX: some(0, 3) },
+      change: (direction, part) =>
+        isGmail && direction === 'to client'
+          ? Buffer.from(
+              part
+                .toString('latin1')
+                .replace(/^(\* LIST .* "?INBOX"?)\r\n/m, '$1\r\n* LIST (\\All) "/" "[Gmail]/All Mail"\r\n'),
+              'latin1',
+            )
+          : part,
+    });
+    await using _worker = await world.work();
+    const ordered = await world.order();
+    await whenEnded(world, ordered);
+    isGmail = true;
+    for (const _ of [1, 2]) {
+      await takenBack(world, ordered);
+      const { emailmigration: mail } = await statusOf(world, ordered);
+      expect(mail).toMatchObject({ taken_back: 3, failure: expect.stringMatching(/^Gmail keeps .* “All Mail”/) });
+    }
   });
 
   test('takes what a stopped transfer had copied, and copying what is new then brings all of it', async () => {
@@ -555,7 +633,7 @@ describe('taking back', { timeout: 60_000 }, () => {
       await takenBack(world, ordered);
       expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
         taken_back: 0,
-        failure: SENTENCES.takenBackLeft({ left: 0, unsure: 3 }),
+        failure: SENTENCES.takenBackLeft({ left: 0, absent: 0, unsure: 3, archives: false }),
       });
     },
   );

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Appended, TakeBackRecords } from '../../src/server/mail/copy/take-back-records.ts';
 import { takeBack } from '../../src/server/mail/copy/take-back.ts';
@@ -9,6 +10,12 @@ import { HASTY_CLOCK } from '../support/hasty-clock.ts';
 const TRIES_AT_MOST = 50;
 
 const lost = () => Promise.reject(new MailError('lost', 'The connection ended.'));
+
+/** It lists these mailboxes. */
+function listing(...paths: readonly string[]): MailControl {
+  const mailboxes = async () => paths.map((path) => ({ path, delimiter: '/' }));
+  return { mailboxes, [Symbol.asyncDispose]: async () => {} } as unknown as MailControl;
+}
 
 /** Opens once, and then no more. */
 function brokenReader(): MailReader {
@@ -35,7 +42,8 @@ test('a take back that gets no further ends, however much of it is passed each t
     },
     writer: async () =>
       ({ traits: { saysUids: true }, [Symbol.asyncDispose]: async () => {} }) as unknown as MailWriter,
-    control: async () => ({}) as MailControl,
+    control: async () => listing(),
+    limits: { connections: 1 },
     records: { paths: async () => ['INBOX'], page: async () => page } as unknown as TakeBackRecords,
     mayWrite: () => true,
     mayWait: true,
@@ -68,7 +76,8 @@ test('a mailbox that the server is in trouble with keeps nothing in the others f
       reader: async () => ({ open: openUndamaged, [Symbol.asyncDispose]: async () => {} }) as unknown as MailReader,
       writer: async () =>
         ({ traits: { saysUids: true }, [Symbol.asyncDispose]: async () => {} }) as unknown as MailWriter,
-      control: async () => ({}) as MailControl,
+      control: async () => listing('Damaged', 'INBOX'),
+      limits: { connections: 1 },
       records: records as unknown as TakeBackRecords,
       mayWrite: () => true,
       mayWait,
@@ -78,5 +87,83 @@ test('a mailbox that the server is in trouble with keeps nothing in the others f
   await expect(takenBack(true)).rejects.toMatchObject({ fault: 'busy', responseCode: 'SERVERBUG' });
   expect(asked).toEqual(new Set(['Damaged', 'INBOX']));
   // What it could not look into stays, and is told.
-  expect(await takenBack(false)).toBe('done');
+  expect(await takenBack(false)).toEqual({ isOneByOne: true, absent: 0, archives: false });
+});
+
+/** A mailbox of messages with the octets `a`, of which the newest are shown; some are left out of the first answer. */
+function openMailbox(uids: readonly number[], { window = Infinity, leftOut = [] as readonly number[] } = {}) {
+  const there = new Set(uids);
+  const hidden = new Set(leftOut);
+  const removed = new Set<number>();
+  const shown = () => [...there].toSorted((a, b) => a - b).slice(-Math.min(window, 1e9));
+  const reader = {
+    open: async () => ({ uidValidity: 1n, exists: shown().length }),
+    search: async () => shown(),
+    look: async function* (_: string, asked: readonly number[]) {
+      yield shown().flatMap((uid) => (asked.includes(uid) && !hidden.delete(uid) ? [{ uid, flags: [] }] : []));
+    },
+    fetch: async function* (_: string, asked: readonly number[]) {
+      for (const uid of shown()) if (asked.includes(uid)) yield { uid, octets: aloneOf(Buffer.from('a')) };
+    },
+    [Symbol.asyncDispose]: async () => {},
+  } as unknown as MailReader;
+  const writer = {
+    traits: { saysUids: true },
+    select: async () => ({ uidValidity: 1n }),
+    expunge: async (_: string, asked: readonly number[]) => {
+      for (const uid of asked) there.delete(uid);
+    },
+    [Symbol.asyncDispose]: async () => {},
+  } as unknown as MailWriter;
+  const page = uids.map((uid) => ({
+    mailboxId: 1,
+    uid,
+    destinationUid: uid,
+    uidValidity: 1n,
+    flags: [],
+    intent: leftOut.includes(uid),
+    sha256: createHash('sha256').update('a').digest('hex'),
+  }));
+  const records = {
+    paths: async () => ['INBOX'],
+    page: async (_: string, { uid: after }: { uid: number }) =>
+      page.filter(({ uid }) => uid > after && !removed.has(uid)).slice(0, 2),
+    intend: async () => {},
+    spare: async () => {},
+    removed: async (messages: readonly Appended[]) => {
+      for (const { uid } of messages) removed.add(uid);
+    },
+    folders: async () => [],
+  };
+  const takenBack = () =>
+    takeBack({
+      clock: HASTY_CLOCK,
+      reader: async () => reader,
+      writer: async () => writer,
+      control: async () => listing('INBOX'),
+      limits: { connections: 1, ...(window === Infinity ? {} : { window }) },
+      records: records as unknown as TakeBackRecords,
+      mayWrite: () => true,
+      mayWait: true,
+      signal: new AbortController().signal,
+      onStep: () => {},
+    });
+  return { there, removed, takenBack };
+}
+
+async function* aloneOf(octets: Buffer): AsyncIterable<Uint8Array> {
+  yield octets;
+}
+
+test('what is behind the window of a server is taken back once it is shown', async () => {
+  const { there, takenBack } = openMailbox([1, 2, 3, 4, 5], { window: 2 });
+  expect(await takenBack()).toMatchObject({ absent: 0 });
+  expect([...there]).toEqual([]);
+});
+
+test('what an answer leaves out after a death is not noted as removed', async () => {
+  const { there, removed, takenBack } = openMailbox([1, 2, 3], { leftOut: [2] });
+  await takenBack();
+  expect([...there]).toEqual([]);
+  expect(removed).toEqual(new Set([1, 2, 3]));
 });

@@ -6,6 +6,13 @@ const LIST = new Intl.ListFormat('en-US');
 const NOTHING_DELETED =
   'Nothing was deleted from the mailbox that your mail comes from. Please contact support with your transfer ID.';
 
+type NotTakenBack = {
+  readonly left: number;
+  readonly absent: number;
+  readonly unsure: number;
+  readonly archives: boolean;
+};
+
 /** What a subscriber is told when an operation did not end well: what happened, that the mail is safe, what to do. */
 export const SENTENCES = {
   sourceCredentials:
@@ -74,15 +81,30 @@ export const SENTENCES = {
     'We could not take back all that was copied, because your new mailbox did not let us sign in. Please try again.',
   takenBackFailed:
     'We could not take back all that was copied, because your new mailbox did not answer as it should. Please try again later.',
-  takenBackLeft: ({ left, unsure }: { readonly left: number; readonly unsure: number }) =>
+  /** `absent`: so many were moved or deleted by others. `archives`: what is removed is in All Mail (Gmail). */
+  takenBackLeft: ({ left, absent, unsure, archives }: NotTakenBack) =>
     [
       ...(left === 0 ? [] : [`${counted(left, 'message stays', 'messages stay')} in your new mailbox.`]),
-      'We remove only what we are sure that we put there, and what nobody has read, moved or changed since then.',
+      ...(absent === 0
+        ? []
+        : [
+            `${counted(absent, 'message is', 'messages are')} no longer where we put ${absent === 1 ? 'it' : 'them'}. Somebody has moved or deleted ${absent === 1 ? 'it' : 'them'}.`,
+          ]),
+      ...(left + absent + unsure === 0
+        ? []
+        : [
+            'We remove only what we are sure that we put there, and what nobody has read, moved or changed since then.',
+          ]),
       ...(unsure === 0
         ? []
         : [
             `Up to ${counted(unsure, 'message was on its', 'messages were on their')} way when the transfer ended, and may be there as well.`,
           ]),
+      ...(archives
+        ? [
+            'Gmail keeps the messages that we removed in “All Mail”, unless you have set it to delete them. You can delete them there yourself.',
+          ]
+        : []),
     ].join(' '),
   differs: ({ lost, duplicated, changed }: Measured, mailboxesLeft: number) =>
     [

@@ -1,5 +1,5 @@
 import { isDiskFull } from '../export/staging/disk-room.ts';
-import { takeBack } from '../mail/copy/take-back.ts';
+import { takeBack, type TakeBackEnd } from '../mail/copy/take-back.ts';
 import { openTakeBackRecords, type TakenBack, takenBack } from '../mail/copy/take-back-records.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError } from '../oauth/token-errors.ts';
@@ -51,7 +51,7 @@ export async function runTakeBack(
       onStep: services.onTakeBackStep,
     });
     const after = await takenBack(database, id);
-    await endTakeBack(services, lease, end === 'done' ? failureOf(after) : notTaken(after));
+    await endTakeBack(services, lease, end.isOneByOne ? failureOf(after, end) : notTaken(after));
     log.info({ transferId: id }, 'what a transfer had copied was taken back');
   } catch (error) {
     if (error instanceof LeaseLost || lease.why() === 'lost') {
@@ -85,7 +85,11 @@ function notTaken(after: TakenBack | null): string {
 }
 
 /** What is reported of messages that are still there, or may be. */
-function failureOf(after: TakenBack | null): string | null {
-  if (after === null || (after.left === 0 && after.unsure === 0)) return null;
-  return SENTENCES.takenBackLeft(after);
+function failureOf(after: TakenBack | null, end: TakeBackEnd): string | null {
+  if (after === null) return null;
+  const { removed, unsure } = after;
+  const left = Math.max(0, after.left - end.absent);
+  const absent = after.left - left + after.moved;
+  const archives = end.archives && removed > 0;
+  return left + absent + unsure === 0 && !archives ? null : SENTENCES.takenBackLeft({ left, absent, unsure, archives });
 }

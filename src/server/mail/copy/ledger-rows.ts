@@ -11,11 +11,6 @@ export function storedPath(name: string): string {
     : `${plain} ${createHash('sha256').update(JSON.stringify(name)).digest('hex').slice(0, 12)}`;
 }
 
-/** Whether a name from a column may be that of a mailbox which has another one. */
-export function mayBeOdd(path: string): boolean {
-  return / [\da-f]{12}$/.test(path);
-}
-
 export const MAILBOX = `id::float8 as id, source_path, source_uid_validity::text as source_uid_validity, destination_path,
   destination_uid_validity::text as destination_uid_validity, destination_uid_next::float8 as destination_uid_next, reason`;
 

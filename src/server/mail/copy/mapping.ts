@@ -102,7 +102,7 @@ export function mapMailboxes(
 }
 
 /** Gmail shows labels as mailboxes and every message once more in views. Their container gives it away. */
-function isGmailLike(mailboxes: readonly Mailbox[]): boolean {
+export function isGmailLike(mailboxes: readonly Mailbox[]): boolean {
   return mailboxes.some(
     (mailbox) =>
       mailbox.specialUse === '\\All' && GMAIL_CONTAINERS.has((mailbox.path.split('/')[0] ?? '').toLowerCase()),

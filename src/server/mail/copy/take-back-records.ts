@@ -19,6 +19,8 @@ export type Appended = {
 export type TakeBackRecords = {
   /** The mailboxes of the destination that have messages of the transfer. */
   paths(): Promise<readonly string[]>;
+  /** How many there are in one of them that are not taken back. */
+  count(path: string): Promise<number>;
   /** So many messages in one of them that are not taken back, from a place on: a source mailbox and UID. */
   page(path: string, after: Pick<Appended, 'mailboxId' | 'uid'>, atMost: number): Promise<readonly Appended[]>;
   /** Commits that these are about to be taken back. */
@@ -102,6 +104,14 @@ export function openTakeBackRecords(database: Database, { transferId, epoch }: L
           [transferId],
         )
       ).map(({ path }) => path),
+    count: async (path) => {
+      const [row] = await database.query<{ count: number }>(
+        `select count(*)::integer as count from ledger_mailboxes m join ledger l on l.mailbox_id = m.id
+         where m.transfer_id = $1 and m.destination_path = $2 and ${OWN}`,
+        [transferId, path],
+      );
+      return row?.count ?? 0;
+    },
     page: async (path, after, atMost) => {
       const mailboxes = await database.query<{ id: number }>(
         `select id::float8 as id from ledger_mailboxes
@@ -166,11 +176,13 @@ export function noteMadeFolders(database: Database, { transferId, epoch }: Lease
   return (path) => note((paths) => paths.add(path));
 }
 
-/** How many messages of a transfer were taken back, and how many of those that it appended are there still. */
+/** How many messages of a transfer were taken back, and how many of those that it appended were not. */
 export type TakenBack = {
   readonly removed: number;
   readonly goesOn: boolean;
   readonly left: number;
+  /** So many more had been moved or deleted before the transfer had compared them. */
+  readonly moved: number;
   /** So many more were on their way when the transfer ended, and may have arrived. */
   readonly unsure: number;
   /** A sentence for its owner about what was not taken back. */
@@ -182,7 +194,8 @@ export async function takenBack(sql: Sql, transferId: string): Promise<TakenBack
   const [row] = await sql.query<TakenBack>(
     `select count(l.uid) filter (where l.removal = 'removed')::integer as removed,
        t.finished is null as "goesOn", t.remark,
-       count(l.uid) filter (where l.removal is distinct from 'removed')::integer as left,
+       count(l.uid) filter (where l.removal is distinct from 'removed' and l.fate <> 'taken')::integer as left,
+       count(l.uid) filter (where l.removal is distinct from 'removed' and l.fate = 'taken')::integer as moved,
        (select coalesce(sum(cardinality(uids)), 0) from ledger_groups where transfer_id = $1)::integer as unsure
      from take_backs t
      left join ledger_mailboxes m on m.transfer_id = t.transfer_id

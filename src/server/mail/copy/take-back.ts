@@ -1,13 +1,17 @@
-import { isRefusal, MailboxRenumbered, MailError, unlessRefused } from '../imap/mail-error.ts';
+import type { Mailbox } from '../imap/mailbox.ts';
+import { isBareRefusal, isRefusal, MailboxRenumbered, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Clock } from '../imap/wire.ts';
 import type { MailControl, MailReader, MailWriter, Opened } from '../imap/streams.ts';
 import { digestOf } from './digest.ts';
 import { destinationPlace, fetchReadable, openFaults, type Faults, type Place } from './breaks.ts';
 import { openLanes, Stopped, workOf } from './lanes.ts';
-import { mayBeOdd, storedPath } from './ledger-rows.ts';
+import { storedPath } from './ledger-rows.ts';
 import { inParts } from './looking.ts';
+import type { AccountLimits } from './mail-copy.ts';
+import { isGmailLike } from './mapping.ts';
+import { isWindow } from './provider-limits.ts';
 import type { Appended, TakeBackRecords } from './take-back-records.ts';
-import { isTroubled } from './troubles.ts';
+import { askedAgain, isTroubled, RefusedForNow } from './troubles.ts';
 
 const MESSAGES_AT_ONCE = 200;
 
@@ -20,6 +24,7 @@ export type TakingBack = {
   readonly writer: () => Promise<MailWriter>;
   readonly control: () => Promise<MailControl>;
   readonly records: TakeBackRecords;
+  readonly limits: AccountLimits;
   readonly mayWrite: () => boolean;
   /** Whether it is tried again for a mailbox that the server is in trouble with. */
   readonly mayWait: boolean;
@@ -27,13 +32,16 @@ export type TakingBack = {
   readonly onStep: (step: TakeBackStep) => void | Promise<void>;
 };
 
-/** `not one by one`: the server can't take away one message without others, so nothing was taken back. */
-export type TakeBackEnd = 'done' | 'not one by one';
+/**
+ * `isOneByOne`: otherwise the server can't take away one message without others, so nothing was taken back. `absent`: so
+ * many were not where they had been put. `archives`: what is removed from a mailbox stays in another one (Gmail).
+ */
+export type TakeBackEnd = { readonly isOneByOne: boolean; readonly absent: number; readonly archives: boolean };
 
 /**
  * Takes back what a transfer has appended and nobody has touched since: by UID, in the same folder under the same
  * UIDVALIDITY, with the flags that it was given, and with the same octets. Then the folders that it made and that are
- * empty. What is not sure stays, and what the server hangs up at. Can be repeated after any failure.
+ * empty. What is not sure stays, and what the server refuses or hangs up at. Can be repeated after any failure.
  * @throws {MailError}, {@link LeaseLost}, {@link Stopped}
  */
 export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
@@ -44,7 +52,11 @@ export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
   };
   const run = { ...openFaults(), looked };
   const paths = await records.paths();
-  const names = await oddNames(paths, taking);
+  const mailboxes = await listed(taking);
+  // The names that the server has for those that no column holds.
+  const names = new Map(mailboxes.map(({ path }) => [storedPath(path), path]));
+  const archives = isGmailLike(mailboxes);
+  const absent = new Map<string, number>();
   {
     await using lanes = openLanes<Session>({
       size: 1,
@@ -57,22 +69,26 @@ export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
     await lanes.work(workOf([0]), async (_, { writer }) => {
       ({ saysUids } = writer.traits);
     });
-    if (!saysUids) return 'not one by one';
+    if (!saysUids) return { isOneByOne: false, absent: 0, archives };
     const troubles: MailError[] = [];
     await lanes.work(workOf(paths), async (stored, session) => {
       const path = names.get(stored) ?? stored;
       try {
-        await takeBackFrom({ path, stored }, session, taking, run);
+        absent.set(stored, await takeBackFrom({ path, stored }, session, taking, run));
       } catch (error) {
-        if (!isTroubled(error, path, run)) throw error;
-        troubles.push(error);
+        if (isRefusal(error) && isThere(path, mailboxes, error)) {
+          // What is refused without a reason may be so for a while.
+          if (isBareRefusal(error)) troubles.push(new RefusedForNow(0, error));
+        } else if (isRefusal(error)) absent.set(stored, await records.count(stored));
+        else if (isTroubled(error, path, run)) troubles.push(error);
+        else throw error;
       }
     });
     const [trouble] = troubles;
     if (trouble !== undefined && taking.mayWait) throw trouble;
   }
   await removeFolders(taking);
-  return 'done';
+  return { isOneByOne: true, absent: [...absent.values()].reduce((sum, each) => sum + each, 0), archives };
 }
 
 type Session = AsyncDisposable & { readonly reader: MailReader; readonly writer: MailWriter };
@@ -91,32 +107,66 @@ async function openSession(taking: TakingBack): Promise<Session> {
   }
 }
 
-/** The names that the server has for those that no column holds. */
-async function oddNames(paths: readonly string[], { control }: TakingBack): Promise<ReadonlyMap<string, string>> {
-  if (!paths.some(mayBeOdd)) return new Map();
+async function listed({ control }: TakingBack): Promise<readonly Mailbox[]> {
   await using listing = await control();
-  return new Map((await listing.mailboxes()).map(({ path }) => [storedPath(path), path]));
+  return await listing.mailboxes();
+}
+
+function isThere(path: string, mailboxes: readonly Mailbox[], { responseCode }: MailError): boolean {
+  return responseCode !== 'NONEXISTENT' && mailboxes.some((mailbox) => mailbox.path === path);
 }
 
 /** A mailbox by its name and by the one that records have. */
 type Named = { readonly path: string; readonly stored: string };
 
-async function takeBackFrom({ path, stored }: Named, session: Session, taking: TakingBack, run: Faults): Promise<void> {
+/** What became of messages, as far as it is known. `hidden`: the mailbox may have older ones than it shows. */
+type Taken = { readonly removed: number; readonly absent: number; readonly hidden: boolean };
+
+/** What a mailbox has, asked once; `null` where that is refused. */
+type Search = () => Promise<ReadonlySet<number> | null>;
+
+function searchOf(path: string, reader: MailReader): Search {
+  let found: Promise<ReadonlySet<number> | null> | undefined;
+  const search = async () => {
+    const uids = await unlessRefused(reader.search(path));
+    return uids === null ? null : new Set(uids);
+  };
+  return () => (found ??= search());
+}
+
+/** @returns how many are not where they were put */
+async function takeBackFrom(
+  { path, stored }: Named,
+  session: Session,
+  taking: TakingBack,
+  run: Faults,
+): Promise<number> {
   const { reader } = session;
   const { records } = taking;
   let after = { mailboxId: 0, uid: 0 };
+  let search = searchOf(path, reader);
+  let [removed, absent, hidden] = [0, 0, false];
   for (;;) {
     const page = await records.page(stored, after, MESSAGES_AT_ONCE);
     const last = page.at(-1);
-    if (last === undefined) return;
+    if (last === undefined) {
+      // Where only the newest are shown, others are shown now.
+      if (!hidden || removed === 0) return absent;
+      after = { mailboxId: 0, uid: 0 };
+      search = searchOf(path, reader);
+      [removed, absent, hidden] = [0, 0, false];
+      continue;
+    }
     after = last;
     stopWhenAsked(taking);
     // Anew for each page: what others have changed shows only then.
-    const opened = await unlessRefused(reader.open(path));
-    if (opened === null) return;
+    const opened = await askedAgain(() => reader.open(path));
     // Under another UIDVALIDITY a UID is of some other message.
     const named = page.filter(({ uidValidity }) => uidValidity === opened.uidValidity);
-    await takeBackPage(path, named, opened, session, taking, run);
+    const taken = await takeBackPage(path, named, opened, { ...session, search }, taking, run);
+    removed += taken.removed;
+    absent += taken.absent;
+    hidden ||= taken.hidden;
   }
 }
 
@@ -124,21 +174,26 @@ async function takeBackPage(
   path: string,
   messages: readonly Appended[],
   opened: Opened,
-  { reader, writer }: Session,
+  { reader, writer, search }: Session & { readonly search: Search },
   taking: TakingBack,
   run: Faults,
-): Promise<void> {
-  if (messages.length === 0) return;
-  const { records, onStep } = taking;
+): Promise<Taken> {
+  const { records, onStep, limits } = taking;
+  const hidden = isWindow(opened.exists, limits);
+  if (messages.length === 0) return { removed: 0, absent: 0, hidden };
   const flags = await flagsOf(path, messages, reader);
+  const gone = await goneOf(path, messages, flags, { reader, search, hidden });
   // What was about to go and is not there has gone by us.
-  const gone = messages.filter(({ intent, destinationUid }) => intent && !flags.has(destinationUid));
-  if (gone.length > 0) await records.removed(gone);
+  const goneByUs = gone.filter(({ intent }) => intent);
+  if (goneByUs.length > 0) await records.removed(goneByUs);
+  const absent = gone.length - goneByUs.length;
   const untouched = messages.filter((message) => isUntouched(message, flags.get(message.destinationUid)));
   const ours = await withSameOctets(destinationPlace(reader, path, opened.uidValidity), untouched, run);
-  const spared = messages.filter((message) => message.intent && !gone.includes(message) && !ours.includes(message));
+  const spared = messages.filter(
+    (message) => message.intent && flags.has(message.destinationUid) && !ours.includes(message),
+  );
   if (spared.length > 0) await records.spare(spared);
-  if (ours.length === 0) return;
+  if (ours.length === 0) return { removed: 0, absent, hidden };
   await records.intend(ours);
   await onStep('intended');
   stopWhenAsked(taking);
@@ -159,6 +214,25 @@ async function takeBackPage(
   const touchedSince = ours.filter(({ destinationUid }) => still.has(destinationUid));
   if (touchedSince.length > 0) await records.spare(touchedSince);
   await onStep('noted');
+  return { removed: removed.length, absent, hidden };
+}
+
+/**
+ * Those that are not there any more. Listings lie: what one leaves out is searched for, and asked for once more.
+ * @param flags of those that are there; what comes late is added
+ */
+async function goneOf(
+  path: string,
+  messages: readonly Appended[],
+  flags: Map<number, readonly string[]>,
+  { reader, search, hidden }: { readonly reader: MailReader; readonly search: Search; readonly hidden: boolean },
+): Promise<readonly Appended[]> {
+  const missing = messages.filter(({ destinationUid }) => !flags.has(destinationUid));
+  const found = missing.length === 0 ? null : await search();
+  if (found === null) return [];
+  const shownLate = missing.filter(({ destinationUid }) => found.has(destinationUid));
+  for (const [uid, all] of await flagsOf(path, shownLate, reader)) flags.set(uid, all);
+  return hidden ? [] : missing.filter((message) => !shownLate.includes(message));
 }
 
 async function flagsOf(
