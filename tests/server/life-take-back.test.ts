@@ -541,6 +541,20 @@ describe('taking back', { timeout: 60_000 }, () => {
     expect(await everything(world)).toEqual(before);
   });
 
+  test('keeps an empty folder that its owner has made in place of one that was copied', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 2), Family: some(20, 2), Kept: some(40, 1) } });
+    await using _worker = await world.work();
+    const ordered = await world.order();
+    await whenEnded(world, ordered);
+    {
+      await using client = await world.destinationMail();
+      await client.command('DELETE Family');
+      await client.create('Family');
+    }
+    await takenBack(world, ordered);
+    expect(await everything(world)).toEqual(['Family', 'INBOX']);
+  });
+
   test('keeps an empty folder of a transfer before it that is not taken back', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 2), Family: some(20, 2) } });
     await using _worker = await world.work();

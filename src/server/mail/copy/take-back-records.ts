@@ -15,6 +15,9 @@ export type Appended = {
   readonly intent: boolean;
 };
 
+/** `validities`: under which messages were put there; none where there were none. */
+export type MadeFolder = { readonly path: string; readonly validities: readonly bigint[] };
+
 /** What is known of what a transfer has put at its destination. Writes carry the lease. @throws {LeaseLost} */
 export type TakeBackRecords = {
   /** The mailboxes of the destination that have messages of the transfer. */
@@ -28,7 +31,7 @@ export type TakeBackRecords = {
   removed(messages: readonly Appended[]): Promise<void>;
   /** They stay after all. */
   spare(messages: readonly Appended[]): Promise<void>;
-  folders(): Promise<readonly string[]>;
+  folders(): Promise<readonly MadeFolder[]>;
   folderRemoved(path: string): Promise<void>;
 };
 
@@ -146,12 +149,15 @@ export function openTakeBackRecords(database: Database, { transferId, epoch }: L
       }),
     folders: async () =>
       (
-        await database.query<{ path: string }>(
-          `select distinct path, length(path) from made_folders where ${TO_GO}
-           order by length(path) desc, path`,
+        await database.query<{ path: string; validities: string[] }>(
+          `select path, array(select distinct destination_uid_validity::text
+               from transfers this join transfers that on ${betweenSameAccounts('that', 'this')}
+               join ledger_mailboxes place on place.transfer_id = that.id
+               where this.id = $1 and destination_path = path and destination_uid_validity is not null) as validities
+           from made_folders where ${TO_GO} group by path order by length(path) desc, path`,
           [transferId],
         )
-      ).map(({ path }) => path),
+      ).map(({ path, validities }) => ({ path, validities: validities.map(BigInt) })),
     folderRemoved: (path) =>
       held(async (sql) => {
         await sql.query(`delete from made_folders where ${TO_GO} and path = $2`, [transferId, path]);

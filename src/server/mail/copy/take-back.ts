@@ -275,7 +275,7 @@ async function removeFolders(taking: TakingBack): Promise<void> {
   await using control = await taking.control();
   await using reader = await taking.reader();
   const { delimiter } = control.namespace;
-  for (const path of folders) {
+  for (const { path, validities } of folders) {
     stopWhenAsked(taking);
     const all = await control.mailboxes();
     const here = all.find((mailbox) => mailbox.path === path);
@@ -284,6 +284,8 @@ async function removeFolders(taking: TakingBack): Promise<void> {
       if (hasChildren || here.specialUse !== undefined) continue;
       const opened = await openUnlessInTrouble(path, reader, taking);
       if (opened === null || opened.exists > 0) continue;
+      // Its owner has made another one of that name.
+      if (validities.length > 0 && !validities.includes(opened.uidValidity)) continue;
       try {
         await control.remove(path);
       } catch (error) {
