@@ -95,7 +95,10 @@ export function judge(evidence: Evidence): string[] {
   // One that is kept of several may be told as what another one was changed into (README, seed 2000048).
   if (!keepsTwinsOnce(destination)) toldOnce(told, wrong);
   readAsTold(told, destination, wrong);
-  if (receipt.changed === 0) asAtTheSource(evidence, wrong);
+  isAsTold(told, destination, wrong);
+  // As many as are told may differ.
+  const unlike = unlikeTheSource(evidence);
+  if (unlike.length > receipt.changed) wrong.push(...unlike);
   if (receipt.status === 'completed') {
     const told = receipt.lost + receipt.duplicated + receipt.changed + receipt.unlisted + receipt.mailboxesLeft;
     if (told > 0) wrong.push(`completed with ${told} differences`);
@@ -281,6 +284,28 @@ function readAsTold(told: Told, destination: SimulatedAccount, wrong: string[]):
         wrong.push(`${uid} is told to have been read back, and was not`);
 }
 
+/**
+ * What is told to have been read back and found as it was sent is that, octet for octet and of its date; what is told as
+ * changed or in another form differs.
+ */
+function isAsTold(told: Told, destination: SimulatedAccount, wrong: string[]): void {
+  const there = new Map<string, StoredMail>();
+  for (const { uidValidity, messages } of destination.folders.values())
+    for (const message of messages) there.set(`${uidValidity} ${message.uid}`, message);
+  for (const { rows } of told)
+    for (const { uid, fate, verified, sha256, date, destinationUid, destinationUidValidity } of rows) {
+      const message = there.get(`${destinationUidValidity} ${destinationUid}`);
+      if (message === undefined || !isWorker(message.by)) continue;
+      const isSame = digestOf(message.octets) === sha256;
+      const hasDate = date === null || Math.floor(message.internalDate / 1000) === date;
+      if (fate === 'stored' && verified && !(isSame && hasDate)) wrong.push(`${uid} is told as stored, and differs`);
+      // A date that a server does not take is replaced by another one, which it has then.
+      const isKept = fate === 'kept' && !destination.quirks.wantsDates;
+      if ((fate === 'changed' || isKept) && isSame && hasDate)
+        wrong.push(`${uid} is told as ${fate}, and is as it was sent`);
+    }
+}
+
 /** A message that was left out was refused by the destination, or withheld by the source. */
 function countSkipped(
   told: Told,
@@ -330,8 +355,12 @@ function wasToldTooLarge(destination: SimulatedAccount, digest: string): boolean
   );
 }
 
-/** What workers stored has the date and the flags of a message that the source has, unless somebody has changed either. */
-function asAtTheSource({ source, destination }: Evidence, wrong: string[]): void {
+/**
+ * What workers stored has the date and the flags of a message that the source has, unless somebody has changed either.
+ * @returns of which that is not so, in words
+ */
+function unlikeTheSource({ source, destination }: Evidence): string[] {
+  const unlike: string[] = [];
   const { ignoresDate, dropsKeywords, wantsDates, replacesDates } = destination.quirks;
   const secondOf = (date: number) =>
     (wantsDates || replacesDates) && hasOddDate(date) ? 'odd' : Math.floor(date / 1000);
@@ -355,10 +384,11 @@ function asAtTheSource({ source, destination }: Evidence, wrong: string[]): void
       const { digest, by } = message;
       if (!isWorker(by) || touched.has(digest) || !looks.has(digest)) continue;
       if (looks.get(digest)?.has(lookOf(message)) !== true)
-        wrong.push(
+        unlike.push(
           `${subjectOf(message.octets)} has ${lookOf(message)} and not ${[...(looks.get(digest) ?? [])].join()}`,
         );
     }
+  return unlike;
 }
 
 /** What was at the destination before, what came there otherwise, and what the subscriber did, is nobody's business. */

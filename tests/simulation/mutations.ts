@@ -21,6 +21,16 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
         ledger.settle(rows.length > 3 ? rows.with(0, { ...rows[0]!, fate: 'gone' }) : rows, closed),
     }),
   },
+  'a difference that is not told': {
+    ledger: (ledger) => ({
+      ...ledger,
+      settle: (rows, closed) =>
+        ledger.settle(
+          rows.map((row) => (row.fate === 'changed' ? { ...row, fate: 'stored' as const } : row)),
+          closed,
+        ),
+    }),
+  },
   'a lease that is not looked at': {
     lease: (lease) => ({ ...lease, mayWrite: () => true }),
     isUnfenced: true,
