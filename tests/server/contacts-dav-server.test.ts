@@ -515,7 +515,7 @@ describe('a CardDAV server', () => {
 
   test('that fails at the card of a group keeps the copy from no end', async () => {
     serveBook({});
-    const group = { uid: 'g', name: 'Club', notes: 'ours', members: ['ann'], strangers: 0, vcard: '' };
+    const group = { uid: 'g', name: 'Club', notes: 'ours', members: ['ann'], strangers: [], vcard: '' };
     const path = `/b/${derivedUid('g')}.vcf`;
     const writer = cardDavWriter(
       new Dav(
@@ -532,6 +532,55 @@ describe('a CardDAV server', () => {
       headers: { etag: '"1"' },
     });
     expect(await writer.group(group, SIGNAL)).toEqual([]);
+  });
+
+  test('gets the addresses of a list that have no card, and the list without them if it refuses those', async () => {
+    serveBook({});
+    const strangers = ['mailto:al@example.com', 'gone'];
+    const group = { uid: 'g', name: 'Choir', notes: '', members: ['ann'], strangers, vcard: '' };
+    const path = `/b/${derivedUid('g')}.vcf`;
+    const writer = cardDavWriter(
+      new Dav(
+        new Web(new URL(`${api.url}/b/`), { email: 'a@legacy.example', password: 'x' }, { sleep: async () => {} }),
+      ),
+    );
+    const sent: string[][] = [];
+    const put = (status: (text: string) => number) => {
+      script[`PUT ${path}`] = ({ bytes }) => {
+        const text = bytes.toString();
+        sent.push(text.match(/(?<=MEMBER:).*/g)?.map((member) => member.trim()) ?? []);
+        return { status: status(text), text: '' };
+      };
+    };
+    put(() => 201);
+    expect(await writer.group(group, SIGNAL)).toEqual([]);
+    put((text) => (text.includes('mailto:') ? 400 : 201));
+    expect(await writer.group(group, SIGNAL)).toEqual([
+      'Some members of this group have no card, so they were left out.',
+    ]);
+    const whole = ['urn:uuid:ann', 'mailto:al@example.com'];
+    expect(sent).toEqual([whole, whole, ['urn:uuid:ann']]);
+
+    // One that is there, from an earlier copy.
+    sent.length = 0;
+    script[`PUT ${path}`] = ({ headers, bytes }) => {
+      if (headers['if-match'] === undefined) return { status: 412, text: '' };
+      sent.push(
+        bytes
+          .toString()
+          .match(/(?<=MEMBER:).*/g)
+          ?.map((member) => member.trim()) ?? [],
+      );
+      return { status: 204, text: '' };
+    };
+    const there = ['KIND:group', 'UID:g', 'X-ADDRESSBOOKSERVER-MEMBER:urn:uuid:ann'].join('\r\n');
+    script[`GET ${path}`] = () => ({
+      status: 200,
+      text: vcard('Choir', there).replaceAll('&#13;', '\r'),
+      headers: { etag: '"1"' },
+    });
+    expect(await writer.group(group, SIGNAL)).toEqual([]);
+    expect(sent).toEqual([whole]);
   });
 
   test('whose cards have other ETags and modification times in each answer has each card read once', async () => {

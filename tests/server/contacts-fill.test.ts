@@ -250,7 +250,7 @@ describe.each(['google', 'office365'] as const)('a contact that is at %s already
       ...readerOf(crowd),
       async *contacts(signal: AbortSignal) {
         yield* readerOf(crowd).contacts(signal);
-        const group = { uid: 'g', name: 'All', notes: '', members: ['u0'], strangers: 0, vcard: '' };
+        const group = { uid: 'g', name: 'All', notes: '', members: ['u0'], strangers: [], vcard: '' };
         yield { kind: 'group' as const, group };
         throw new Error('killed');
       },

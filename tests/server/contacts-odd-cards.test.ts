@@ -6,12 +6,13 @@ import { derivedUid } from '../../src/server/contacts/matching.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { Web } from '../../src/server/contacts/web.ts';
 import { readCard, readCards } from '../../src/server/contacts/vcard/read-vcard.ts';
-import { writeVcard } from '../../src/server/contacts/vcard/vcard-writer.ts';
+import { groupVcard, writeVcard } from '../../src/server/contacts/vcard/vcard-writer.ts';
 import { eml } from '../../src/server/export/archive/eml.format.ts';
-import { contactFiles } from '../../src/server/export/archive/contact-files.ts';
+import { contactFiles, type ContactFiles } from '../../src/server/export/archive/contact-files.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { fenced } from '../../src/server/export/staging/fenced.ts';
 import { openStagedContacts } from '../../src/server/export/staging/staged-contacts.ts';
+import { person } from '../support/contact-samples.ts';
 import { copyInto, MemoryFates } from '../support/contacts-copy.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { startApi, type ApiAnswer, type ScriptedApi } from '../support/scripted-api.ts';
@@ -371,7 +372,9 @@ describe('an odd address book', () => {
       ['Jane', ['Family', 'Work', 'List']],
       ['Ann', ['Work', 'List']],
     ]);
-    expect(groups).toMatchObject([{ uid: 'g', name: 'List', notes: 'ours', members: ['jane', 'ann'], strangers: 1 }]);
+    expect(groups).toMatchObject([
+      { uid: 'g', name: 'List', notes: 'ours', members: ['jane', 'ann'], strangers: ['mailto:nobody@example.com'] },
+    ]);
   });
 
   test('may have lists within lists, in a circle too: who is in the inner one is in the outer, and none counts as without a card', async () => {
@@ -384,9 +387,9 @@ describe('an odd address book', () => {
     put('/b/5.vcf', list('innermost', 'outer'));
     const { contacts, groups } = await readAll();
     expect(groups.map(({ uid, members, strangers }) => [uid, members.toSorted(), strangers])).toEqual([
-      ['outer', ['ann', 'jane'], 1],
-      ['inner', ['ann', 'jane'], 1],
-      ['innermost', ['ann', 'jane'], 1],
+      ['outer', ['ann', 'jane'], ['nobody']],
+      ['inner', ['ann', 'jane'], ['nobody']],
+      ['innermost', ['ann', 'jane'], ['nobody']],
     ]);
     expect(contacts.map(({ groups: joined }) => joined.toSorted())).toEqual(
       Array.from({ length: 2 }, () => ['List inner', 'List innermost', 'List outer']),
@@ -417,9 +420,30 @@ describe('an odd address book', () => {
       ['bob', ['Choir, old']],
     ]);
     expect(groups).toMatchObject([
-      { uid: '5A-3.vlf', name: 'Choir, old', notes: 'sings\n\nNickname: choir', members: ['bob'], strangers: 1 },
+      {
+        uid: '5A-3.vlf',
+        name: 'Choir, old',
+        notes: 'sings\n\nNickname: choir',
+        members: ['bob'],
+        strangers: ['card:5a-9.vcf'],
+      },
     ]);
     expect(skipped).toMatchObject([{ skipped: { reason: 'We cannot read this contact card.', subject: '5A-4.vlf' } }]);
+  });
+
+  test('may have addresses in a list that have no card: its own card keeps them, without those whose card is gone', async () => {
+    put('/b/1.vcf', card('3.0', 'UID:jane', 'FN:Jane', 'EMAIL:jane@example.com'));
+    const list = ['MEMBER:mailto:Jane@example.com', 'MEMBER;X-A=b:mailto:Al@Example.com', 'MEMBER:urn:uuid:gone'];
+    put('/b/2.vcf', card('4.0', 'KIND:group', 'UID:inner', 'FN:Inner', 'MEMBER:mailto:bo@example.com'));
+    put('/b/3.vcf', card('4.0', 'KIND:group', 'UID:g', 'FN:Choir', ...list, 'MEMBER:urn:uuid:inner'));
+    const { groups } = await readAll();
+    const choir = groups.find(({ uid }) => uid === 'g');
+    const written = choir === undefined ? '' : groupVcard(choir);
+    expect(written.match(/^X-ADDRESSBOOKSERVER-MEMBER:.*$/gm)).toEqual(
+      ['urn:uuid:jane', 'mailto:Al@Example.com', 'mailto:bo@example.com'].map(
+        (member) => `X-ADDRESSBOOKSERVER-MEMBER:${member}`,
+      ),
+    );
   });
 
   test('has its photos by link brought along from its own server, and from no other', async () => {
@@ -621,25 +645,86 @@ async function openStaging(database: Database) {
   return openStagedContacts(fenced(database, { transferId: id, epoch: 0 }), row?.id ?? 0);
 }
 
-test('an archive has groups with the contacts, and cards that could not be read as they were', async () => {
-  await using database = await openTestDatabase(FRESH);
-  const staged = await openStaging(database);
-  await staged.put(1, read(card('3.0', 'UID:1', 'FN:Jane')));
-  await staged.putCard('group', 1, card('3.0', 'UID:g', 'FN:List'));
-  await staged.putCard('unreadable', 1, 'BEGIN:VCARD\r\n\u0000broken');
-  const source = { scratch: '/nowhere', id: 'x', made: new Date(0), signal: SIGNAL };
-  const { files, about, count } = await contactFiles('vcf', staged, source, eml);
+const SOURCE = { scratch: '/nowhere', id: 'x', made: new Date(0), signal: SIGNAL };
+
+/** What the files of an archive's contacts say, by their paths. */
+async function textsOf({ files }: Pick<ContactFiles, 'files'>): Promise<Record<string, string>> {
   const texts: Record<string, string> = {};
   for await (const { path, content } of files()) {
     const pieces: Uint8Array[] = [];
     for await (const piece of content()) pieces.push(piece);
     texts[path] = Buffer.concat(pieces).toString();
   }
+  return texts;
+}
+
+test('an archive has groups with the contacts, and cards that could not be read as they were', async () => {
+  await using database = await openTestDatabase(FRESH);
+  const staged = await openStaging(database);
+  await staged.put(1, read(card('3.0', 'UID:1', 'FN:Jane')));
+  await staged.putCard('group', 1, card('3.0', 'UID:g', 'FN:List'));
+  await staged.putCard('unreadable', 1, 'BEGIN:VCARD\r\n\u0000broken');
+  const archived = await contactFiles('vcf', staged, SOURCE, eml);
+  const { about, count } = archived;
+  const texts = await textsOf(archived);
   expect(count).toBe(1);
   expect(Object.keys(texts)).toEqual(['contacts/contacts.vcf', 'unreadable/contact-0001.vcf']);
   expect(texts['contacts/contacts.vcf']?.match(/^FN:.*$/gm)).toEqual(['FN:Jane', 'FN:List']);
   expect(texts['unreadable/contact-0001.vcf']).toBe('BEGIN:VCARD\r\n\u0000broken');
   expect(about.join('\n')).toContain('One contact card that is damaged');
+});
+
+test('tables, which have no place for lists, have a file with them beside them', async () => {
+  await using database = await openTestDatabase(FRESH);
+  const staged = await openStaging(database);
+  await staged.put(1, read(card('3.0', 'UID:1', 'FN:Jane')));
+  const bare = await contactFiles('csv', staged, SOURCE, eml);
+  const tables = ['contacts/google.csv', 'contacts/outlook.csv', 'contacts/outlook-com.csv'];
+  expect([Object.keys(await textsOf(bare)), bare.about.join('\n').includes('lists.vcf')]).toEqual([tables, false]);
+
+  const list = (uid: string) =>
+    card('3.0', `UID:${uid}`, 'FN:List', 'X-ADDRESSBOOKSERVER-MEMBER:mailto:al@example.com');
+  await staged.putCard('group', 1, list('g'));
+  await staged.putCard('group', 2, list('h'));
+  const archived = await contactFiles('csv', staged, SOURCE, eml);
+  const texts = await textsOf(archived);
+  expect(Object.keys(texts)).toEqual([...tables, 'contacts/lists.vcf']);
+  expect(texts['contacts/lists.vcf']).toBe(list('g') + list('h'));
+  expect(archived.about.join('\n')).toContain('contacts/lists.vcf');
+});
+
+test('of more contacts than Gmail takes at a time each is in one of the tables for it, and in the manifest as there', async () => {
+  const people = Array.from({ length: 3_001 }, (_, at) => person(`${at}`, `Person ${at}`, []));
+  const staged = {
+    count: async () => people.length,
+    async *contacts() {
+      yield* people;
+    },
+    countCards: async () => 0,
+    card: async () => '',
+  };
+  const archived = await contactFiles('csv', staged, SOURCE, eml);
+  const google = ['contacts/google.csv', 'contacts/google-2.csv'];
+  const texts = await textsOf({
+    files: async function* () {
+      for await (const file of archived.files()) if (google.includes(file.path)) yield file;
+    },
+  });
+  expect(Object.keys(texts)).toEqual(google);
+  const rows = google.map((path) => texts[path]?.match(/^Person \d+/gm) ?? []);
+  expect(rows.map(({ length }) => length)).toEqual([3_000, 1]);
+  expect(rows.flat()).toEqual(people.map(({ name }) => name.formatted));
+  const entries: string[] = [];
+  for await (const { path, index, uid } of archived.entries())
+    if (google.includes(path)) entries.push(`${path} ${index} ${uid}`);
+  expect([entries.length, ...entries.slice(2_999)]).toEqual([
+    3_001,
+    'contacts/google.csv 3000 2999',
+    'contacts/google-2.csv 1 3000',
+  ]);
+  expect(archived.about.join(' ')).toContain('google-2.csv');
+  const cards = await contactFiles('vcf', staged, SOURCE, eml);
+  expect(cards.about.join(' ')).toContain('3,000');
 });
 
 test('staged contacts are returned in order, with no more of their photos at once than memory is meant for', async () => {

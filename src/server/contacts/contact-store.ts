@@ -12,8 +12,8 @@ export type ContactGroup = {
   readonly notes: string;
   /** UIDs of the members that are contacts at the source. */
   readonly members: readonly string[];
-  /** Members without a card at the source. */
-  readonly strangers: number;
+  /** Members without a card at the source, as its list names them: `mailto:` addresses, and UIDs or files that are gone. */
+  readonly strangers: readonly string[];
   readonly vcard: string;
 };
 

@@ -19,6 +19,11 @@ export function unsafeNote(parts: readonly Part[]): string {
   return `Not added, because that could have overwritten a change of yours: ${partsInWords(parts)}.`;
 }
 
+/** Members of a group that a destination has no place for, as they are no contacts. */
+export function strangersNote(strangers: readonly string[]): string[] {
+  return strangers.length === 0 ? [] : ['Some members of this group have no card, so they were left out.'];
+}
+
 /** Additions to an existing contact that the destination refused altogether. */
 export function refusedNote(status: number): string {
   return `Your new address book refused to add details to this contact (${status}).`;

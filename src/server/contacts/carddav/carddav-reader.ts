@@ -243,7 +243,7 @@ class Lists {
     for (const card of cards) if (card.uid !== '') this.#byUid.set(memberKey(card.uid), card);
   }
 
-  /** The UIDs of its contacts, and how many others it names. */
+  /** The UIDs of its contacts, and the others that it names. */
   membersOf(list: GroupCard): Pick<ContactGroup, 'members' | 'strangers'> {
     const members = new Set<string>();
     const strangers = new Set<string>();
@@ -256,7 +256,7 @@ class Lists {
         else if (inner === undefined || !this.#follows(inner)) strangers.add(member);
         else lists.add(inner);
       }
-    return { members: [...members], strangers: strangers.size };
+    return { members: [...members], strangers: [...strangers] };
   }
 
   #follows({ members }: GroupCard): boolean {

@@ -15,9 +15,9 @@ import {
 import { fillingFor } from '../fill.ts';
 import { derivedUid } from '../matching.ts';
 import { PHOTO_NOT_TAKEN } from '../photo-note.ts';
-import { refusedNote, stayNote, unsafeNote } from '../remarks.ts';
+import { refusedNote, stayNote, strangersNote, unsafeNote } from '../remarks.ts';
 import { readCards } from '../vcard/read-vcard.ts';
-import { composeVcard, fillGroupVcard, fillVcard, groupVcard, writeVcard } from '../vcard/vcard-writer.ts';
+import { addressesOf, composeVcard, fillGroupVcard, fillVcard, groupVcard, writeVcard } from '../vcard/vcard-writer.ts';
 import type { Dav } from './dav.ts';
 
 /** Concurrent PUT requests. */
@@ -170,8 +170,12 @@ async function fill(dav: Dav, url: URL, contact: Contact, signal: AbortSignal): 
 async function putGroup(dav: Dav, book: URL, group: ContactGroup, signal: AbortSignal): Promise<string[]> {
   const url = addressOf(book, group.uid);
   const status = (await dav.create(url, groupVcard(group), signal).catch(unlessOfOne)) ?? 0;
-  if (status === 412) await addMembers(dav, url, group, signal);
   const isThere = (status >= 200 && status < 300) || status === 412 || status === 409;
+  const addresses = addressesOf(group.strangers);
+  // It may be these that it does not know.
+  if (!isThere && addresses.length > 0)
+    return [...strangersNote(addresses), ...(await putGroup(dav, book, { ...group, strangers: [] }, signal))];
+  if (status === 412) await addMembers(dav, url, [...group.members, ...addresses], signal);
   return [
     ...(isThere || group.notes.trim() === '' ? [] : ['The notes of this group were not accepted there.']),
     ...(isThere || group.members.length > 0 ? [] : ['This group has no contacts in it, and was not accepted there.']),
@@ -179,7 +183,7 @@ async function putGroup(dav: Dav, book: URL, group: ContactGroup, signal: AbortS
 }
 
 /** Where that is refused they are in it by their categories only. */
-async function addMembers(dav: Dav, url: URL, { members }: ContactGroup, signal: AbortSignal): Promise<void> {
+async function addMembers(dav: Dav, url: URL, members: readonly string[], signal: AbortSignal): Promise<void> {
   for (let attempt = 1; attempt <= FILL_TRIES; attempt += 1) {
     const stored = await dav.read(url, signal).catch(unlessOfOne);
     const filled = stored === null || stored.etag === '' ? null : fillGroupVcard(stored.text, members);

@@ -15,7 +15,7 @@ import { COMPARED_FIELDS, existingOf, filledPerson, Person, personOf, uidOf } fr
 import { askJson, below, fitting, jsonRefusals, pagesOf, refusalOf, type JsonAnswer } from '../json-web.ts';
 import { putPhoto, staysOf } from '../photo-note.ts';
 import type { Part } from '../parts.ts';
-import { refusedNote, spillNotes, stayNote } from '../remarks.ts';
+import { refusedNote, spillNotes, stayNote, strangersNote } from '../remarks.ts';
 import type { Web } from '../web.ts';
 
 /**
@@ -210,7 +210,7 @@ function isConflict({ status, reason }: JsonAnswer): boolean {
 function notesOfGroup({ notes, strangers }: ContactGroup): string[] {
   return [
     ...(notes.trim() === '' ? [] : ['Groups have no notes there, so the notes of this one were left out.']),
-    ...(strangers === 0 ? [] : ['Some members of this group have no card, so they were left out.']),
+    ...strangersNote(strangers),
   ];
 }
 

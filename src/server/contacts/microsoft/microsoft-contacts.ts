@@ -20,7 +20,7 @@ import {
 } from './graph-contact.ts';
 import { askJson, below, fitting, getJson, jsonRefusals, pagesOf, refusalOf } from '../json-web.ts';
 import { PHOTO_NOT_TAKEN, putPhoto, staysOf } from '../photo-note.ts';
-import { refusedNote, spillNotes, stayNote } from '../remarks.ts';
+import { refusedNote, spillNotes, stayNote, strangersNote } from '../remarks.ts';
 import { TRIES, type Web, type WebAnswer } from '../web.ts';
 
 /** Throttling is 429 or 503; a full mailbox is known by its code, whatever the status. */
@@ -157,7 +157,7 @@ function notesOfGroup({ notes, members, strangers }: ContactGroup): string[] {
   return [
     ...(members.length === 0 ? ['This group has no contacts in it, so it was left out.'] : []),
     ...(notes.trim() === '' ? [] : ['Categories have no notes there, so the notes of this group were left out.']),
-    ...(strangers === 0 ? [] : ['Some members of this group have no card, so they were left out.']),
+    ...strangersNote(strangers),
   ];
 }
 

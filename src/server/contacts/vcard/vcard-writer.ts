@@ -188,9 +188,14 @@ function filledPieces(there: string, add: string): string {
 }
 
 /** A group as a card of vCard 3.0, as Apple and CardDAV servers know it. */
-export function groupVcard({ uid, name, notes, members, vcard }: ContactGroup): string {
+export function groupVcard({ uid, name, notes, members, strangers, vcard }: ContactGroup): string {
   const own = vcard === '' ? 'empty' : readCardLines(vcard);
-  const kept = typeof own === 'string' ? [] : own.lines.filter(({ name: property }) => !GROUP_PROPERTIES.has(property));
+  const lines = typeof own === 'string' ? [] : own.lines;
+  const kept = lines.filter(({ name: property }) => !GROUP_PROPERTIES.has(property));
+  // As its owner wrote them.
+  const named = lines.filter(({ name: property }) => property.endsWith('MEMBER'));
+  const spelled = new Map(named.map(({ value }) => [memberKey(unescapeText(value)), unescapeText(value).trim()]));
+  const addresses = addressesOf(strangers).map((address) => spelled.get(address) ?? address);
   return writeCardLines({
     version: '3.0',
     lines: [
@@ -198,14 +203,21 @@ export function groupVcard({ uid, name, notes, members, vcard }: ContactGroup): 
       lineOf('FN', escapeText(name)),
       lineOf('N', `${escapeText(name)};;;;`),
       lineOf('X-ADDRESSBOOKSERVER-KIND', 'group'),
-      ...members.map((member) => memberLine(member, 'X-ADDRESSBOOKSERVER-MEMBER')),
+      ...[...members, ...addresses].map((member) => memberLine(member, 'X-ADDRESSBOOKSERVER-MEMBER')),
       ...unlessEmpty('NOTE', escapeText(notes)),
       ...kept,
     ],
   });
 }
 
-/** A group's card with the members that it lacks, by their UIDs; `null` where it lacks none, or is no group's. */
+/** Those without a card that are addresses; a card that is gone tells nothing any more. */
+export function addressesOf(strangers: readonly string[]): string[] {
+  return strangers.filter((stranger) => stranger.startsWith(ADDRESS));
+}
+
+const ADDRESS = 'mailto:';
+
+/** A group's card with the members that it lacks, by their UIDs or addresses; `null` where it lacks none, or is no group's. */
 export function fillGroupVcard(card: string, members: readonly string[]): string | null {
   const [there, read] = [readCardLines(card), readCard(card)];
   if (typeof there === 'string' || read.kind !== 'group') return null;
@@ -220,6 +232,7 @@ export function fillGroupVcard(card: string, members: readonly string[]): string
 }
 
 function memberLine(member: string, property: string): VcardLine {
+  if (memberKey(member).startsWith(ADDRESS)) return lineOf(property, escapeText(member));
   // In vCard 4.0, the UID itself is often written so.
   return lineOf(property, `urn:uuid:${escapeText(member.replace(/^urn:uuid:/i, ''))}`);
 }
