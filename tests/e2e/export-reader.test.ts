@@ -72,6 +72,8 @@ const accountOf = (tracker: string) =>
       messages: [
         letter(1, [
           'From: Grandmother <gran@mail.example>',
+          // As a Mac spells it: a letter, and its accent.
+          'To: =?utf-8?Q?Jose=CC=81?= <me@mail.example>',
           'Subject: =?utf-8?Q?Apple_cake_=F0=9F=8D=8E?=',
           'Content-Type: multipart/mixed; boundary=x',
           '',
@@ -209,6 +211,27 @@ describe(
         await page.context().close();
       },
     );
+
+    test('finds a name however its accents are written, by somebody who writes them in another way', async () => {
+      await opened('eml');
+      for (const typed of ['JOS\u00c9', 'Jose\u0301', 'ｊｏｓé']) {
+        await page.getByLabel('Search').fill(typed);
+        await page.getByText('1 message', { exact: true }).waitFor();
+      }
+      await page.context().close();
+    });
+
+    test('says in the preview of a phone, which runs no script, that it takes a computer', async () => {
+      const folder = await opened('eml');
+      await page.context().close();
+      const preview = await browser.newContext({ viewport: { width: 390, height: 844 }, javaScriptEnabled: false });
+      page = await preview.newPage();
+      await page.goto(pathToFileURL(join(folder, 'index.html')).href);
+      await page.getByText('On a phone or tablet, the list stays empty').waitFor();
+      const readme = (await readFile(join(folder, 'README.txt'), 'utf8')).replaceAll(/\s+/g, ' ');
+      expect(readme).toContain('It takes a computer: on phones and tablets its list stays empty.');
+      await preview.close();
+    });
 
     test("the browser's Back leads from a message to where one was in the list, and Forward to the message", async () => {
       await opened('eml');

@@ -70,6 +70,8 @@ describe('an export for Outlook (needs unzip and readpst)', needs('unzip', 'read
         'manifest.jsonl',
       ].toSorted(),
     );
+    const readme = await readFile(join(place, 'README.txt'), 'utf8');
+    expect(readme, 'the new Outlook has another menu').not.toMatch(/(?<!Classic )Outlook\s+for Windows/);
     // Also those that were read twice, because they are broken.
     expect(await shownIn(place)).toBe(total);
     const path = join(place, 'mail/San Bruno.pst');

@@ -141,8 +141,8 @@ async function* groupsOf(staged: ContactsToWrite): AsyncIterable<string> {
 /** Lines for contacts in the same file as the mail, and for those in a file of their own. */
 const AMONG_MAIL = ['               Your contacts are in the same file, in the folder Contacts.'];
 const ALONE = [
-  'contacts/      Your contacts as an Outlook data file. Outlook for Windows: File > Open &',
-  '               Export > Open Outlook Data File.',
+  'contacts/      Your contacts as an Outlook data file. Classic Outlook for Windows: File >',
+  '               Open & Export > Open Outlook Data File.',
 ];
 
 const ABOUT_LISTS = [

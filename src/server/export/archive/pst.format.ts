@@ -44,10 +44,11 @@ export function pst(): MailFormat {
     place: ({ mailboxId, number }, _, index) => ({ path: pathOf(mailboxId, number), more: { index } }),
     contactsPath: () => starts.at(-1)?.path ?? '',
     about: [
-      'mail/          Your mail as an Outlook data file, with all its folders. Outlook for Windows:',
-      '               File > Open & Export > Open Outlook Data File. To have the messages in',
-      '               your own mailbox: File > Open & Export > Import/Export. Messages whose',
-      '               form is broken have their original with them, as an attachment.',
+      'mail/          Your mail as an Outlook data file, with all its folders. Classic Outlook',
+      '               for Windows (the new Outlook has no such menu): File > Open & Export >',
+      '               Open Outlook Data File. To have the messages in your own mailbox:',
+      '               File > Open & Export > Import/Export. Messages whose form is broken have',
+      '               their original with them, as an attachment.',
     ],
   };
 }
