@@ -160,6 +160,16 @@ describe('a CSV file, read back by python3', needs('python3'), () => {
   });
 
   test.each(['outlook', 'outlook-com'] as const)(
+    'for %s has a day of the first centuries in the notes, as the import would take its year for one of ours',
+    async (layout) => {
+      const dates = [{ label: 'anniversary', value: '0085-06-07' }];
+      const [row] = await rowsOf([contact({ birthday: '0001-01-01', dates })], layout);
+      expect(row).toMatchObject({ Birthday: '', Anniversary: '' });
+      expect(row?.['Notes']?.split('\n').slice(1)).toEqual(['Birthday: 0001-01-01', 'Date (anniversary): 0085-06-07']);
+    },
+  );
+
+  test.each(['outlook', 'outlook-com'] as const)(
     'for %s has labels of their owner’s own in the notes',
     async (layout) => {
       const [home] = JANE.addresses;

@@ -143,6 +143,13 @@ describe('contacts to Microsoft', () => {
     expect(stored?.['personalNotes']).toContain('Birthday: April 13');
   });
 
+  test('a birthday before the calendar of Outlook begins goes to the notes, and keeps no contact from arriving', async () => {
+    await copy([contact({ ...JANE, birthday: '0001-01-01' })]);
+    const [stored] = [...graph.contacts.values()];
+    expect(stored).not.toHaveProperty('birthday');
+    expect(stored?.['personalNotes']).toContain('Birthday: 0001-01-01');
+  });
+
   test('a second copy adds none, over many pages, and never asks for more than a mailbox takes at once', async () => {
     graph.page = 10;
     expect(await copy(people(45))).toMatchObject({ written: 45, present: 0 });

@@ -140,6 +140,13 @@ describe('an odd card', () => {
     expect(read(text)).toMatchObject({ name: { formatted: 'Jörg' }, notes: 'a\nbc' });
   });
 
+  test.each([
+    ['Windows', 'Hauptstra=DFe 1=0D=0A=80 5, M=FCnchen', 'Hauptstraße 1\n€ 5, München'],
+    ['UTF-8, cut off in a letter', 'Gr=C3=BC=C3=9Fe aus K=C3', 'Grüße aus K\uFFFD'],
+  ])('of 2.1 whose quoted-printable says no charset is read in that of %s', (_charset, said, meant) => {
+    expect(read(card('2.1', 'FN:Jane', `NOTE;ENCODING=QUOTED-PRINTABLE:${said}`))).toMatchObject({ notes: meant });
+  });
+
   test('with quoted-printable that a program has folded like any other line is read whole', () => {
     const text = card(
       '3.0',

@@ -125,6 +125,11 @@ export function dayInWords(day: string): string {
   return day.startsWith('--') ? MONTH_AND_DAY.format(new Date(`2000${day.slice(1)}T00:00:00Z`)) : day;
 }
 
+/** Whether Outlook has a place for a day: one with a year, and that since its calendar begins. */
+export function isInOutlook(day: string): boolean {
+  return day >= '1601';
+}
+
 export function organizationsOf({ organization, otherOrganizations }: Contact): Organization[] {
   return [organization, ...otherOrganizations].filter((one) => Object.values(one).some((part) => part.trim() !== ''));
 }

@@ -1,6 +1,7 @@
 import type { Contact } from '../../../contract/contact.ts';
+import { isInOutlook } from '../parts.ts';
 import type { Cells } from './cells.ts';
-import { CsvContact, givenName, hasYear } from './csv-spill.ts';
+import { CsvContact, givenName } from './csv-spill.ts';
 
 /** The header that classic Outlook for Windows exports and imports, in English (support.microsoft.com, read 2026-11-21). */
 export const OUTLOOK_COLUMNS: readonly string[] = [
@@ -235,10 +236,10 @@ function commonCells(row: CsvContact): Map<string, string> {
     ['Job Title', organization.title],
     ['Web Page', fits.websites[0]?.value ?? ''],
   ]);
-  if (hasYear(fits.birthday)) cells.set('Birthday', usDate(fits.birthday));
+  if (isInOutlook(fits.birthday)) cells.set('Birthday', usDate(fits.birthday));
   else if (fits.birthday !== '') row.spill('birthday', { label: '', value: fits.birthday });
   for (const date of fits.dates) {
-    if (date.label === 'anniversary' && hasYear(date.value) && !cells.has('Anniversary'))
+    if (date.label === 'anniversary' && isInOutlook(date.value) && !cells.has('Anniversary'))
       cells.set('Anniversary', usDate(date.value));
     else row.spill('date', date);
   }

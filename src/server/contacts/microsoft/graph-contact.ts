@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { BLANK_CONTACT, type Contact, type Labelled, type PostalAddress } from '../../../contract/contact.ts';
 import type { ExistingContact } from '../contact-store.ts';
-import { dayInWords, envelopeOf, ItemIndex, itemsOf, type Part } from '../parts.ts';
+import { dayInWords, envelopeOf, isInOutlook, ItemIndex, itemsOf, type Part } from '../parts.ts';
 import { placed } from '../places.ts';
 import { Spill } from '../spill.ts';
 import { displayNameOf } from '../vcard/read-vcard.ts';
@@ -198,7 +198,7 @@ function fieldsOf(contact: Contact, taken: Taken): { fields: Record<string, unkn
   const items = new ItemIndex(contact);
   const give = (part: Part, value: string, label: string) => spill.add(items.find(part, label, value));
   const { name, organization, phonetic } = fits;
-  const birthday = fits.birthday.startsWith('--') ? '' : fits.birthday;
+  const birthday = isInOutlook(fits.birthday) ? fits.birthday : '';
   if (fits.birthday !== birthday) give('birthday', dayInWords(fits.birthday), '');
   if (phonetic.middle !== '') give('phonetic name', phonetic.middle, 'middle');
 

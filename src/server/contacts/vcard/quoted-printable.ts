@@ -1,4 +1,4 @@
-/** Text in quoted-printable; UTF-8 if the character set is unknown. */
+/** Text in quoted-printable. UTF-8 if the character set is unknown, or else that of Windows, whose programs said none. */
 export function decodeQuotedPrintable(value: string, charset: string | undefined): string {
   const encoded = Buffer.from(value);
   let length = 0;
@@ -8,7 +8,16 @@ export function decodeQuotedPrintable(value: string, charset: string | undefined
     encoded[length] = isPair ? Number.parseInt(pair, 16) : (encoded[at] ?? 0);
     if (isPair) at += 2;
   }
-  return decoderOf(charset).decode(encoded.subarray(0, length));
+  const octets = encoded.subarray(0, length);
+  const decoder = decoderOf(charset);
+  const text = decoder.decode(octets);
+  // One that is merely cut off in a letter has others that are whole.
+  const isNone = decoder.encoding === 'utf-8' && text.includes('\uFFFD') && isAscii(text.replaceAll('\uFFFD', ''));
+  return isNone ? new TextDecoder('windows-1252').decode(octets) : text;
+}
+
+function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length;
 }
 
 export function decoderOf(charset: string | undefined): TextDecoder {
