@@ -438,6 +438,14 @@ describe('a CardDAV server', () => {
     await expect(writer.write([ann], SIGNAL)).rejects.toMatchObject({ fault: 'unavailable' });
   });
 
+  test('may hold cards of an old program in the charset of Windows beside others in UTF-8', async () => {
+    serveBook({ '/b/1.vcf': '', '/b/2.vcf': '' });
+    const cards = [data('/b/1.vcf', vcard('M\u00FCller, \u0080 5')), data('/b/2.vcf', vcard('J\u00C3\u00B6rg'))];
+    const { text, ...answer } = multistatus(...cards);
+    script['REPORT /b/'] = () => ({ ...answer, octets: Buffer.from(text ?? '', 'latin1') });
+    expect(names(await readAll('/b/'))).toEqual(['Müller, € 5', 'Jörg']);
+  });
+
   test('may fold its cards inside a character', async () => {
     serveBook({ '/b/1.vcf': '', '/b/2.vcf': '' });
     const { text, ...answer } = multistatus(data('/b/1.vcf', folded('&#13;\n')));

@@ -142,6 +142,7 @@ describe('an odd card', () => {
 
   test.each([
     ['Windows', 'Hauptstra=DFe 1=0D=0A=80 5, M=FCnchen', 'Hauptstraße 1\n€ 5, München'],
+    ['UTF-8, broken before', 'K=EF=BF=BDln', 'K\uFFFDln'],
     ['UTF-8, cut off in a letter', 'Gr=C3=BC=C3=9Fe aus K=C3', 'Grüße aus K\uFFFD'],
   ])('of 2.1 whose quoted-printable says no charset is read in that of %s', (_charset, said, meant) => {
     expect(read(card('2.1', 'FN:Jane', `NOTE;ENCODING=QUOTED-PRINTABLE:${said}`))).toMatchObject({ notes: meant });

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
 import { davRequest, propfind, type DAVResponse } from 'tsdav';
 import { ContactStoreError, isOfOne } from '../contact-store.ts';
+import { decodeUnlabelled } from '../vcard/quoted-printable.ts';
 import type { CardFault } from '../vcard/vcard-lines.ts';
 import { ANSWER_OCTETS, AnswerTooLarge, type Web } from '../web.ts';
 import { isWellFormed } from './well-formed.ts';
@@ -211,7 +212,7 @@ export class Dav {
     const { host } = this.#web.base;
     if (status !== 200)
       throw new ContactStoreError('refused', `${host} does not give a card: ${status}`, { host, status });
-    return { text: unfolded(body).toString('utf8'), etag: headers.get('etag') ?? '' };
+    return { text: inUtf8(body).toString('utf8'), etag: headers.get('etag') ?? '' };
   }
 
   /** Replaces the card that was read; 412 if it has changed since. The caller judges the status. */
@@ -308,16 +309,27 @@ export class Dav {
         },
         signal,
       );
-      return new Response(status === 204 ? null : Uint8Array.from(unfolded(body)), { status, headers });
+      return new Response(status === 204 ? null : Uint8Array.from(inUtf8(body)), { status, headers });
     };
   }
 }
 
-/** Without the folds inside a character, which some programs make, and which is no character until they are gone. */
-function unfolded(body: Buffer): Buffer {
+/**
+ * Without the folds inside a character, which some programs make, and which is no character until they are gone; and with
+ * the lines of a program that wrote the charset of Windows in UTF-8.
+ */
+function inUtf8(body: Buffer): Buffer {
   if (isUtf8(body)) return body;
   const text = body.toString('latin1').replaceAll(/(?:\r|&#13;|&#xD;)?\n[ \t](?=[\u0080-\u00BF])/gi, '');
-  return Buffer.from(text, 'latin1');
+  const unfolded = Buffer.from(text, 'latin1');
+  const lines: Buffer[] = [];
+  for (let from = 0; from < unfolded.length;) {
+    const end = unfolded.indexOf('\n', from) + 1 || unfolded.length;
+    const line = unfolded.subarray(from, end);
+    lines.push(isUtf8(line) ? line : Buffer.from(decodeUnlabelled(line)));
+    from = end;
+  }
+  return Buffer.concat(lines);
 }
 
 /** Ignores differences in spelling. */

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /** Text in quoted-printable. UTF-8 if the character set is unknown, or else that of Windows, whose programs said none. */
 export function decodeQuotedPrintable(value: string, charset: string | undefined): string {
   const encoded = Buffer.from(value);
@@ -10,9 +12,13 @@ export function decodeQuotedPrintable(value: string, charset: string | undefined
   }
   const octets = encoded.subarray(0, length);
   const decoder = decoderOf(charset);
-  const text = decoder.decode(octets);
-  // One that is merely cut off in a letter has others that are whole.
-  const isNone = decoder.encoding === 'utf-8' && text.includes('\uFFFD') && isAscii(text.replaceAll('\uFFFD', ''));
+  return decoder.encoding === 'utf-8' ? decodeUnlabelled(octets) : decoder.decode(octets);
+}
+
+/** UTF-8, or the charset of Windows where nothing is UTF-8: one that is merely cut off in a letter has others. */
+export function decodeUnlabelled(octets: Uint8Array): string {
+  const text = new TextDecoder().decode(octets);
+  const isNone = !isUtf8(octets) && isAscii(text.replaceAll('\uFFFD', ''));
   return isNone ? new TextDecoder('windows-1252').decode(octets) : text;
 }
 
