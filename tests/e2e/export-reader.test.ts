@@ -217,6 +217,7 @@ describe(
       for (const typed of ['JOS\u00c9', 'Jose\u0301', 'ｊｏｓé']) {
         await page.getByLabel('Search').fill(typed);
         await page.getByText('1 message', { exact: true }).waitFor();
+        expect(await messages().innerText()).toContain('Apple cake');
       }
       await page.context().close();
     });
