@@ -177,6 +177,31 @@ test.each([
 });
 
 test(
+  'a mailbox at which its server hangs up once it has been listed keeps none of the others back, and its messages are named',
+  needs('bsdtar'),
+  async () => {
+    const source = mailboxes(3, 9);
+    const lost = new MailError('lost', 'The mail server closed the connection.');
+    for (const path of ['Folder 0', 'Folder 2']) {
+      let asked = 0;
+      const account = memoryAccount(source, {
+        inTrouble: (each, isListed) => {
+          if (isListed || each !== path) return undefined;
+          asked += 1;
+          return lost;
+        },
+      });
+      const id = await world.newTransfer();
+      const skipped = await world.exportMail(id, account);
+      expect(skipped).toHaveLength(9);
+      expect(new Set(skipped.map(({ mailbox }) => mailbox))).toEqual(new Set([path]));
+      expect(await digestsIn(id)).toEqual(digestsOf(source.filter((each) => each.path !== path)));
+      expect(asked).toBeLessThan(12);
+    }
+  },
+);
+
+test(
   'a message that the server refuses to hand out is named, and those around it are exported',
   needs('bsdtar'),
   async () => {

@@ -30,7 +30,7 @@ type Hooks = {
   /** Mailboxes that are listed but can't be opened. */
   readonly closed?: (path: string) => boolean;
   /** What is said of a mailbox in place of opening it; a lost connection has ended. */
-  readonly inTrouble?: (path: string) => MailError | undefined;
+  readonly inTrouble?: (path: string, isListed: boolean) => MailError | undefined;
   /** How many messages are counted but not listed. */
   readonly unlisted?: (path: string) => number;
   /** Messages that are listed but never returned. */
@@ -90,8 +90,8 @@ export function memoryAccount(
   };
   const openReader = (): MailReader => {
     let isOver = false;
-    const open = (path: string) => {
-      const trouble = inTrouble?.(path);
+    const open = (path: string, isListed = false) => {
+      const trouble = inTrouble?.(path, isListed);
       isOver ||= trouble?.fault === 'lost';
       if (trouble !== undefined) throw trouble;
       return opened(path);
@@ -102,7 +102,7 @@ export function memoryAccount(
         return isOver;
       },
       open: async (path) => open(path),
-      openAndList: (path) => ({ opened: Promise.resolve(open(path)), pages: reader.list(path) }),
+      openAndList: (path) => ({ opened: Promise.resolve(open(path, true)), pages: reader.list(path) }),
     };
   };
   const source: CopySource = {

@@ -1,5 +1,6 @@
 import { fetchReadable, sourcePlace, type Faults } from '../../mail/copy/breaks.ts';
 import { digestOf, secondsOf } from '../../mail/copy/digest.ts';
+import { blamingHangUps, type Openings } from '../../mail/copy/hang-ups.ts';
 import type { Listing } from '../../mail/copy/listing.ts';
 import { unlessTroubled } from '../../mail/copy/troubles.ts';
 import type { MailError } from '../../mail/imap/mail-error.ts';
@@ -18,7 +19,7 @@ export type ListedMailboxes = ReadonlyMap<Mailbox, Listing | null>;
 type Reading = {
   readonly ledger: StagedMessages;
   readonly reader: MailReader;
-  readonly faults: Faults;
+  readonly faults: Faults & Openings;
   /** Is told why a mailbox can't be compared: as a new one it would be exported twice. */
   readonly leave: (mailbox: Mailbox) => (error: MailError) => void;
 };
@@ -41,9 +42,11 @@ export async function followRenames(listed: ListedMailboxes, reading: Reading): 
   for (const [mailbox, listing] of listed)
     for (const before of candidatesFor(mailbox.path, listing, staged, astray)) {
       if (listing === null || renamed.has(before.mailboxId)) continue;
-      const comparing = isSame(mailbox.path, listing, before, reading);
+      const { reader, faults } = reading;
+      const compare = () => isSame(mailbox.path, listing, before, reading);
+      const comparing = blamingHangUps('source', mailbox.path, reader, faults, compare);
       const leave = reading.leave(mailbox);
-      if ((await unlessTroubled(comparing, mailbox.path, reading.faults, leave)) !== true) continue;
+      if ((await unlessTroubled(comparing, mailbox.path, faults, leave)) !== true) continue;
       renamed.set(before.mailboxId, mailbox);
       break;
     }

@@ -1,6 +1,6 @@
 import type { Skipped } from '../../../contract/calls/status.ts';
-import { mayBeLeftByGoodbyes, type Faults } from '../../mail/copy/breaks.ts';
-import { notingHangUps, type Openings } from '../../mail/copy/hang-ups.ts';
+import { mayBeLeftByGoodbyes } from '../../mail/copy/breaks.ts';
+import { notingHangUps } from '../../mail/copy/hang-ups.ts';
 import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
 import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
 import { wordsFor } from '../../mail/copy/reasons.ts';
@@ -106,7 +106,7 @@ async function listAll(
     if (isRefusal(error)) refused.add(mailbox);
     else if (responseCode !== undefined) inTrouble.add(mailbox);
   };
-  const openings = openingsOf(mailboxes, faults);
+  const openings = { ...faults, sourcePaths: () => mailboxes.map(({ path }) => path) };
   await readers.work(workOf(mailboxes), async (mailbox, reader) => {
     const { path } = mailbox;
     const listing = notingHangUps('source', path, reader, openings, () => listMailbox(reader, path));
@@ -119,7 +119,7 @@ async function listAll(
   const wait = isOfAll ? troubledForNow(gathering, 'all') : null;
   if (wait !== null) throw wait;
   if (await mayBeRenamed(listed, ledger))
-    await readers.work(workOf([0]), (_, reader) => followRenames(listed, { ledger, reader, faults, leave }));
+    await readers.work(workOf([0]), (_, reader) => followRenames(listed, { ledger, reader, faults: openings, leave }));
   // Names are settled in the order of the mailboxes, whichever is listed first.
   const prefix = personalPrefix(mailboxes);
   const rows = new Map<Mailbox, number>();
@@ -134,15 +134,6 @@ async function listAll(
     listed.delete(mailbox);
   }
   return { listings, unreadable };
-}
-
-function openingsOf(mailboxes: readonly Mailbox[], faults: Faults): Openings {
-  return {
-    ...faults,
-    opened: { source: new Set(), destination: new Set() },
-    sourcePaths: () => mailboxes.map(({ path }) => path),
-    destinationPaths: () => [],
-  };
 }
 
 async function wantedOf(

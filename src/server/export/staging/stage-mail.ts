@@ -1,7 +1,8 @@
 import { isReadable, notingBreaks, openFaults, readableOf, sourcePlace, type Faults } from '../../mail/copy/breaks.ts';
+import { notingHangUps, type Openings } from '../../mail/copy/hang-ups.ts';
 import { Stopped } from '../../mail/copy/lanes.ts';
 import type { CopySource, Waits } from '../../mail/copy/mail-copy.ts';
-import { isTroubled } from '../../mail/copy/troubles.ts';
+import { isTroubled, unlessInTrouble } from '../../mail/copy/troubles.ts';
 import { MailError, unlessRefused } from '../../mail/imap/mail-error.ts';
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailReader } from '../../mail/imap/streams.ts';
@@ -18,18 +19,19 @@ import type { SummedWriter } from './summed-writer.ts';
 
 export type ExportProgress = { readonly done: number; readonly total: number; readonly bytes: number };
 
-export type Gathering = Parts & Waits & {
-  readonly ledger: StagedMessages;
-  readonly source: CopySource;
-  readonly clock: Clock;
-  readonly format: MailFormat;
-  readonly limits: ExportLimits;
-  /** Where the spool is, to check the room on its disk. */
-  readonly folder: string;
-  readonly signal: AbortSignal;
-  readonly segments: Segments;
-  readonly onProgress: (progress: ExportProgress) => void;
-};
+export type Gathering = Parts &
+  Waits & {
+    readonly ledger: StagedMessages;
+    readonly source: CopySource;
+    readonly clock: Clock;
+    readonly format: MailFormat;
+    readonly limits: ExportLimits;
+    /** Where the spool is, to check the room on its disk. */
+    readonly folder: string;
+    readonly signal: AbortSignal;
+    readonly segments: Segments;
+    readonly onProgress: (progress: ExportProgress) => void;
+  };
 
 /** A mailbox as listed: which messages are wanted, and which of them have arrived. */
 export type MailboxListing = {
@@ -59,7 +61,7 @@ export type Stager = {
   /** Grows with each message that is staged or given up. */
   moved(): number;
   /** Progress among the source's messages, in this run. */
-  readonly faults: Faults;
+  readonly faults: Openings & Faults;
 };
 
 export async function openStager(gathering: Gathering): Promise<Stager> {
@@ -72,7 +74,14 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   const looked = () => {
     state.givenUp += 1;
   };
-  const faults = { ...openFaults(), looked };
+  const faults: Openings & Faults = {
+    ...openFaults(),
+    looked,
+    opened: { source: new Set(), destination: new Set() },
+    // Those that were opened are known by then.
+    sourcePaths: () => [],
+    destinationPaths: () => [],
+  };
 
   const tell = () => gathering.onProgress({ done: state.messages, total: state.expected, bytes: state.octets });
 
@@ -121,7 +130,9 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   async function takeInto({ listing, uids, octets }: Batch, reader: MailReader): Promise<void> {
     await requireRoom(gathering.folder, limits.diskReserve + octets);
     if (open.get(reader) !== listing) {
-      const opened = await unlessRefused(reader.open(listing.mailbox.path));
+      const { path } = listing.mailbox;
+      const ask = () => notingHangUps('source', path, reader, faults, () => unlessRefused(reader.open(path)));
+      const opened = await unlessInTrouble(ask, 'taken from', path, faults);
       // The next pass lists it again, or finds it gone.
       if (opened?.uidValidity !== listing.uidValidity) return;
       open.set(reader, listing);
