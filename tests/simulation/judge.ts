@@ -187,9 +187,17 @@ function withoutCause(scenario: Scenario, receipt: Receipt, differences: number)
   return wrong;
 }
 
+function sideOf(poison: Poison): Side {
+  if ('side' in poison) return poison.side;
+  return 'code' in poison ? 'destination' : 'source';
+}
+
+function isOfSource(note: string): boolean {
+  return /mailbox (?:unreadable|not complete)$/.test(note);
+}
+
 /** Reasons that say of the one server what only the other one has given cause for. */
 function falselyNoted({ scenario, noted }: Pick<Evidence, 'scenario' | 'noted'>): string[] {
-  const sideOf = (poison: Poison) => ('side' in poison ? poison.side : 'code' in poison ? 'destination' : 'source');
   const isWell = (side: Side) => {
     const { closing, refusesReading, renumbers, goodbyeAfterCommands, shortListings } = scenario[side];
     const { longestName, refusesCreating, quota } = scenario[side];
@@ -198,7 +206,6 @@ function falselyNoted({ scenario, noted }: Pick<Evidence, 'scenario' | 'noted'>)
     if (scenario.poison.some((each) => sideOf(each) === side)) return false;
     return ![...scenario.deeds, ...scenario.links].some((each) => each.side === side);
   };
-  const isOfSource = (note: string) => /mailbox (?:unreadable|not complete)$/.test(note);
   return noted.filter((note) => isWell(isOfSource(note) ? 'source' : 'destination'));
 }
 
