@@ -1,4 +1,4 @@
-import { PLAIN, type Scenario } from './scenario.ts';
+import { PLAIN, type Scenario, scenarioOf } from './scenario.ts';
 
 const SLOW = { latency: 20, jitter: 1, pieces: false };
 const FAST = { latency: 0.1, jitter: 1, pieces: false };
@@ -6,6 +6,8 @@ const FAST = { latency: 0.1, jitter: 1, pieces: false };
 function boxes(count: number, letters: number) {
   return Array.from({ length: count }, (_, at) => ({ name: at === 0 ? 'INBOX' : `Box ${at}`, letters }));
 }
+
+const POISONED = scenarioOf(5_000_147);
 
 /** What readers of the engine have found by scenarios of their own, and it does since. */
 export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
@@ -311,6 +313,14 @@ export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
         listed: 3,
         readAhead: 50_000,
       },
+    },
+  ],
+  [
+    'a message that came without its UID, at which the destination says goodbye when it is looked for, keeps none back',
+    {
+      ...POISONED,
+      orders: 1,
+      poison: [...POISONED.poison, { letter: 5, side: 'destination', breaks: 'says goodbye' }],
     },
   ],
   [

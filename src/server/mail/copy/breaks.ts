@@ -146,11 +146,16 @@ export function readableOf(
   return { together: readable.filter((uid) => !isSuspect(uid)), alone: readable.filter(isSuspect) };
 }
 
-/** Messages of a mailbox, without those at which connections break off each time. */
-export async function* fetchReadable(place: Place, uids: readonly number[], run: Faults): AsyncIterable<Fetched> {
+/** Messages of a mailbox, without those at which connections break off each time. @param noting as for {@link notingBreaks} */
+export async function* fetchReadable(
+  place: Place,
+  uids: readonly number[],
+  run: Faults,
+  noting: Partial<Noting> = {},
+): AsyncIterable<Fetched> {
   const { together, alone } = readableOf(place, uids, run);
   for (const asked of [together, ...alone.map((uid) => [uid])])
-    if (asked.length > 0) yield* notingBreaks(place.reader.fetch(place.path, asked), asked, place, run);
+    if (asked.length > 0) yield* notingBreaks(place.reader.fetch(place.path, asked), asked, place, run, noting);
 }
 
 type Noting = { readonly onBroken: () => void; readonly isAskedAgain: boolean };

@@ -9,6 +9,8 @@ import type { Run } from './run.ts';
 const READ_ANYWAY = 200;
 /** How far at most some servers round RFC822.SIZE, in octets. */
 const ABOUT_OCTETS = 4096;
+/** What the destination does not give is known by its size and date, and read back later. */
+const AS_LISTED = { isAskedAgain: true };
 
 /** A source message that is looked for at the destination; its digest is fetched from the source when it is not known. */
 export type Wanted = {
@@ -96,7 +98,7 @@ async function matchAmong(
   const byDigest = new Map<string, (Listed & { readonly sha256: string })[]>();
   const unread = new Map(likely.map((listed) => [listed.uid, listed]));
   for (const uids of inParts(likely.map((listed) => listed.uid)))
-    for await (const message of fetchReadable(destination, uids, run)) {
+    for await (const message of fetchReadable(destination, uids, run, AS_LISTED)) {
       const { sha256 } = await digestOf(message.octets);
       unread.delete(message.uid);
       const same = byDigest.get(sha256) ?? [];
@@ -223,7 +225,7 @@ async function matchForms(
 ): Promise<Record<'unshown' | 'unfit', readonly Listed[]> & { readonly unsent: readonly number[] }> {
   const stored = new Set<Portrait>();
   for (const uids of inParts(left.map((listed) => listed.uid)))
-    for await (const portrait of portraits(fetchReadable(destination, uids, run))) stored.add(portrait);
+    for await (const portrait of portraits(fetchReadable(destination, uids, run, AS_LISTED))) stored.add(portrait);
   const shown = new Set([...stored].map(({ uid }) => uid));
   const bySha256 = Map.groupBy(stored, ({ sha256 }) => sha256);
   const byBody = Map.groupBy(stored, ({ form }) => form.body);
