@@ -68,7 +68,11 @@ export async function digestOf(octets: Octets): Promise<{ readonly size: number;
 }
 
 /** A message with its digest and what remains of it in every provider's form. */
-export type Portrait = Digest & { readonly uid: number; readonly date: number | null; readonly form: Form };
+export type Portrait = Pick<Digest, 'size' | 'sha256'> & {
+  readonly uid: number;
+  readonly date: number | null;
+  readonly form: Form;
+};
 
 /** Reads each message to its end, and says what it can be recognised by. */
 export async function* portraits(messages: AsyncIterable<Fetched>): AsyncIterable<Portrait> {
@@ -76,7 +80,9 @@ export async function* portraits(messages: AsyncIterable<Fetched>): AsyncIterabl
     const form = openForm();
     const passing = digesting(octets);
     for await (const chunk of passing.octets) form.write(chunk);
-    yield { ...passing.digest(), uid, date: secondsOf(internalDate), form: form.end() };
+    // Those of a whole mailbox may be held: no header is.
+    const { size, sha256 } = passing.digest();
+    yield { size, sha256, uid, date: secondsOf(internalDate), form: form.end() };
   }
 }
 

@@ -1,6 +1,9 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Listed } from '../imap/streams.ts';
+import { Alike } from './alike.ts';
 import { fetchReadable, isReadable, messageName, type Place } from './breaks.ts';
 import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
+import { Stopped } from './lanes.ts';
 import { inParts, isUnlisted, stillThere } from './looking.ts';
 import { isProvidersForm } from './norm.ts';
 import type { Run } from './run.ts';
@@ -95,43 +98,40 @@ async function matchAmong(
   if (likely.length === 0 || wanted.length === 0) return { found, gone, unseen: [] };
 
   const known = await digestsOf(wanted, source, gone, run);
-  const byDigest = new Map<string, (Listed & { readonly sha256: string })[]>();
+  const left = new Set<Listed & { readonly sha256: string }>();
   const unread = new Map(likely.map((listed) => [listed.uid, listed]));
   for (const uids of inParts(likely.map((listed) => listed.uid)))
-    for await (const message of fetchReadable(destination, uids, run, AS_LISTED)) {
-      const { sha256 } = await digestOf(message.octets);
-      unread.delete(message.uid);
-      const same = byDigest.get(sha256) ?? [];
-      same.push({ ...message, sha256 });
-      byDigest.set(sha256, same);
+    for await (const { octets, ...listed } of fetchReadable(destination, uids, run, AS_LISTED)) {
+      const { sha256 } = await digestOf(octets);
+      unread.delete(listed.uid);
+      left.add({ ...listed, sha256 });
     }
 
-  const findSame = (fits: IsAlike) => {
+  const findSame = (likeness: (sha256: string, date: number | null) => string) => {
+    const same = new Alike(left, ({ sha256, internalDate }) => likeness(sha256, secondsOf(internalDate)));
     for (const message of wanted) {
       const digest = known.get(message.uid);
       if (digest === undefined || found.has(message.uid)) continue;
-      const same = byDigest.get(digest.sha256) ?? [];
-      const index = same.findIndex((listed) => fits(message, listed));
-      const [candidate] = index < 0 ? [] : same.splice(index, 1);
+      const candidate = same.first(likeness(digest.sha256, message.date));
       if (candidate === undefined) continue;
+      left.delete(candidate);
       found.set(message.uid, {
         fate: 'stored',
         destinationUid: candidate.uid,
         ...digest,
         isRead: true,
-        hasDate: message.date === null || hasDate(message, candidate),
+        hasDate: message.date === null || message.date === secondsOf(candidate.internalDate),
       });
     }
   };
   // First all of them by their dates, so that none takes what belongs to another.
-  findSame(hasDate);
-  findSame(() => true);
+  findSame((sha256, date) => `${sha256} ${date}`);
+  findSame((sha256) => sha256);
   const open = wanted.filter(({ uid }) => !found.has(uid));
-  const left = [...byDigest.values()].flat();
-  const isOver = open.length === 0 || left.length === 0;
+  const isOver = open.length === 0 || left.size === 0;
   const { unsent, unshown, unfit } = isOver
     ? { unsent: [], unshown: [], unfit: [] }
-    : await matchForms(open, { source, destination, run }, left, gone, found, areStored);
+    : await matchForms(open, { source, destination, run }, [...left], gone, found, areStored);
   for (const listed of unshown) unread.set(listed.uid, listed);
   const unhanded =
     found.size === wanted.length
@@ -147,36 +147,38 @@ async function matchAmong(
   return { found, gone, unseen: [...unhanded, ...unseen] };
 }
 
-type IsAlike = (message: Wanted, listed: Listed) => boolean;
-const hasDate: IsAlike = ({ date }, { internalDate }) => secondsOf(internalDate) === date;
-const hasSize: IsAlike = (message, { size }) => size === message.size;
-const BY_DATE: readonly IsAlike[] = [
-  (message, listed) => hasDate(message, listed) && hasSize(message, listed),
-  hasDate,
-];
+/** What listings say of a message that may be the same. */
+type Likeness = (message: Pick<Wanted, 'size' | 'date'>) => string;
+const bySize: Likeness = ({ size }) => `${size}`;
+const byDateAndSize: Likeness = ({ date, size }) => `${date} ${size}`;
+const byDate: Likeness = ({ date }) => `${date}`;
+const BY_DATE: readonly Likeness[] = [byDateAndSize, byDate];
 /** In another form and without its date at last: they are in the order in which they were sent. */
-const LOOSELY: readonly IsAlike[] = [...BY_DATE, hasSize, () => true];
+const LOOSELY: readonly Likeness[] = [...BY_DATE, bySize, () => ''];
 
 /** What is there and is not handed out must not be stored a second time. */
 function matchUnread(
   wanted: readonly Wanted[],
   known: ReadonlyMap<number, Known>,
-  unread: Map<number, Listed>,
+  unread: ReadonlyMap<number, Listed>,
   found: Map<number, Found>,
   areStored: (uid: number) => boolean,
 ): void {
-  for (const isAlike of LOOSELY)
+  const left = new Set(unread.values());
+  for (const likeness of LOOSELY) {
+    const alike = new Alike(left, ({ size, internalDate }) => likeness({ size, date: secondsOf(internalDate) }));
     for (const message of wanted) {
       // Of one whose date was never known its size is all that there is: else each run would store it again.
-      const isEnough = BY_DATE.includes(isAlike) || (isAlike === hasSize && message.date === null);
+      const isEnough = BY_DATE.includes(likeness) || (likeness === bySize && message.date === null);
       if (!isEnough && !areStored(message.uid)) continue;
       const digest = known.get(message.uid);
       if (found.has(message.uid) || digest === undefined) continue;
-      const one = [...unread.values()].find((listed) => isAlike(message, listed));
+      const one = alike.first(likeness(message));
       if (one === undefined) continue;
-      unread.delete(one.uid);
+      left.delete(one);
       found.set(message.uid, { fate: 'stored', destinationUid: one.uid, ...digest, isRead: false, hasDate: true });
     }
+  }
 }
 
 /** Some servers round RFC822.SIZE, and some ignore the internal date, so neither alone rules a message out. */
@@ -227,15 +229,6 @@ async function matchForms(
   for (const uids of inParts(left.map((listed) => listed.uid)))
     for await (const portrait of portraits(fetchReadable(destination, uids, run, AS_LISTED))) stored.add(portrait);
   const shown = new Set([...stored].map(({ uid }) => uid));
-  const bySha256 = Map.groupBy(stored, ({ sha256 }) => sha256);
-  const byBody = Map.groupBy(stored, ({ form }) => form.body);
-  const byId = Map.groupBy(stored, ({ form }) => form.messageId);
-  const byDate = Map.groupBy(stored, ({ date }) => date);
-  const take = (among: readonly Portrait[] = [], fits: (portrait: Portrait) => boolean): Portrait | undefined => {
-    const one = among.find((portrait) => stored.has(portrait) && fits(portrait));
-    if (one !== undefined) stored.delete(one);
-    return one;
-  };
   const sent: Portrait[] = [];
   const isAskedFor = ({ uid }: Wanted) => source !== null && !gone.has(uid) && isReadable(source, uid, run);
   const readable = wanted.filter(isAskedFor).map(({ uid }) => uid);
@@ -244,50 +237,71 @@ async function matchForms(
       for await (const portrait of portraits(fetchReadable(source, uids, run))) sent.push(portrait);
 
   const dateOf = new Map(wanted.map((message) => [message.uid, message.date]));
-  const among = {
-    stored: ({ sha256 }: Portrait) => bySha256.get(sha256),
-    kept: ({ form }: Portrait) => byBody.get(form.body),
-    changed: ({ form }: Portrait) => byId.get(form.messageId),
+  const others = async () => {
+    if (run.copy.signal.aborted) throw new Stopped('The copy was asked to stop.');
+    await turn();
   };
-  const settle = (fate: keyof typeof among, fits: (sent: Portrait, stored: Portrait) => boolean) => {
+  const settle = async (
+    fate: Found['fate'],
+    likeness: (portrait: Portrait, date: number | null) => string,
+    fits: (sent: Portrait, stored: Portrait) => boolean = () => true,
+  ) => {
+    const alike = new Alike(stored, (portrait) => likeness(portrait, portrait.date));
     for (const portrait of storedFirst(sent, areStored)) {
       if (found.has(portrait.uid)) continue;
-      const one = take(among[fate](portrait), (each) => fits(portrait, each));
-      if (one === undefined) continue;
-      const { size, sha256 } = portrait;
       const date = dateOf.get(portrait.uid) ?? null;
+      const one = await alike.find(likeness(portrait, date), (each) => fits(portrait, each), others);
+      if (one === undefined) continue;
+      stored.delete(one);
+      const { size, sha256 } = portrait;
       const hasDate = date === null || date === one.date;
       found.set(portrait.uid, { fate, destinationUid: one.uid, size, sha256, isRead: true, hasDate });
     }
   };
-  const sameDate = (one: Portrait, other: Portrait) => dateOf.get(one.uid) === other.date;
   // The source may not have handed them out before.
-  settle('stored', sameDate);
-  settle('stored', () => true);
-  settle('kept', (one, other) => sameDate(one, other) && isProvidersForm(one.form, other.form));
-  settle('kept', (one, other) => isProvidersForm(one.form, other.form));
+  await settle('stored', ({ sha256 }, date) => `${sha256} ${date}`);
+  await settle('stored', ({ sha256 }) => sha256);
+  await settle('kept', ({ form }, date) => `${form.body} ${date}`, isKept);
+  await settle('kept', ({ form }) => form.body, isKept);
   const mayBe = (one: Portrait, other: Portrait) => isSameId(one, other) || areStored(one.uid);
-  settle('changed', (one, other) => sameDate(one, other) && mayBe(one, other));
+  await settle('changed', ({ form }, date) => `${form.messageId} ${date}`, mayBe);
   const isLost = ({ uid }: Wanted) => !found.has(uid) && (source === null || gone.has(uid));
-  const settleLost = (fits: (message: Wanted, stored: Portrait) => boolean) => {
-    for (const message of wanted.filter(isLost)) {
-      const one = take(byDate.get(message.date), (each) => fits(message, each));
+  const settleLost = async (
+    isWanted: (message: Wanted) => boolean,
+    likeness: Likeness,
+    fits: (message: Wanted, stored: Portrait) => boolean = () => true,
+  ) => {
+    const alike = new Alike(stored, likeness);
+    for (const message of wanted.filter((each) => isLost(each) && isWanted(each))) {
+      const one = await alike.find(likeness(message), (each) => fits(message, each), others);
       if (one === undefined) continue;
+      stored.delete(one);
       const { uid: destinationUid, size } = one;
       const digest = size === message.size ? { sha256: one.sha256 } : {};
       found.set(message.uid, { fate: 'stored', destinationUid, size, ...digest, isRead: true, hasDate: true });
     }
   };
-  settleLost((message, { size }) => size === message.size);
-  const isUnsure = ({ sha256, date }: Wanted) => sha256 === undefined && date !== null;
-  settleLost((message, { size }) => isUnsure(message) && Math.abs(size - message.size) <= ABOUT_OCTETS);
+  await settleLost(() => true, byDateAndSize);
+  await settleLost(isUnsure, byDate, isAbout);
   const seen = new Set(sent.map(({ uid }) => uid));
-  const others = new Set([...stored].map(({ uid }) => uid));
+  const unclaimed = new Set([...stored].map(({ uid }) => uid));
   return {
     unsent: source === null ? [] : readable.filter((uid) => !seen.has(uid)),
     unshown: left.filter(({ uid }) => !shown.has(uid)),
-    unfit: left.filter(({ uid }) => others.has(uid)),
+    unfit: left.filter(({ uid }) => unclaimed.has(uid)),
   };
+}
+
+function isUnsure({ sha256, date }: Wanted): boolean {
+  return sha256 === undefined && date !== null;
+}
+
+function isAbout({ size }: Wanted, stored: Portrait): boolean {
+  return Math.abs(stored.size - size) <= ABOUT_OCTETS;
+}
+
+function isKept(sent: Portrait, stored: Portrait): boolean {
+  return isProvidersForm(sent.form, stored.form);
 }
 
 function isSameId(one: Portrait, other: Portrait): boolean {
