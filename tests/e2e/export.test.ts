@@ -203,7 +203,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
         emailmigration: { status: 'started', waiting: { reason: 'disk' } },
       });
       expect(told).not.toHaveProperty('exports');
-      expect(full.output()).toContain('the disk of EXPORTS_URL or of the database is full. Make room');
+      expect(full.output()).toContain('the disk of DATA_DIR, of EXPORTS_URL or of the database is full');
       expect(full.output()).toContain(`"transferId":"${id}","folder":`);
       expect((await readdir(root, { recursive: true })).filter((name) => name.endsWith('.zip'))).toEqual([]);
     },

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openLog } from '../../src/server/log.ts';
 import { DiskFullError } from '../../src/server/export/staging/disk-room.ts';
 import type { ContactReader } from '../../src/server/contacts/contact-store.ts';
 import { ExportPaused, stageContacts } from '../../src/server/export/export.job.ts';
@@ -477,6 +478,22 @@ test.each(['while it fetches', 'while the last part is stored'])(
     expect(await digestsIn(id)).toEqual(digestsOf(source));
   },
 );
+
+test('the log names each disk that an export may need room on, and how much it leaves free', async () => {
+  const id = await world.newTransfer();
+  const lines: string[] = [];
+  const log = openLog('error', { write: (line: string) => void lines.push(line) });
+  const limits = { ...LIMITS, diskReserve: 2 ** 50 };
+  const services = { ...world.services, log, limits };
+  await expect(world.exportMail(id, memoryAccount(mailboxes()), { services })).rejects.toThrow(ExportPaused);
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    {
+      transferId: id,
+      megabytes: 2 ** 30,
+      msg: expect.stringMatching(/^an export is paused: .* DATA_DIR, of EXPORTS_URL or of the database/) as string,
+    },
+  ]);
+});
 
 /** Another worker takes the transfer, or its owner has it stopped. @returns the lease that is good since */
 async function takeOver(transferId: string): Promise<Lease> {

@@ -44,6 +44,7 @@ export class ExportPaused extends Error {
 /** How often staged messages that turn out damaged are fetched again. */
 const TRIES = 3;
 const DAY_MS = 86_400_000;
+const MEGABYTE = 1024 * 1024;
 const NONE_LIVE = { live: () => new Set<string>() };
 const NOTHING_LEFT = { messages: 0, folders: 0 };
 
@@ -228,15 +229,19 @@ async function withRoom<Result>(
     if (await isLost(database, work.lease)) throw new LeaseLost(work.transferId);
     const facts = { transferId: work.transferId, folder: exports.staging, err: error };
     if (isDiskFull(error)) {
+      const megabytes = Math.ceil((services.limits?.diskReserve ?? EXPORT_LIMITS.diskReserve) / MEGABYTE);
       log.error(
-        facts,
-        'an export is paused: the disk of EXPORTS_URL or of the database is full. Make room; it goes on by itself',
+        { ...facts, megabytes },
+        'an export is paused: the disk of DATA_DIR, of EXPORTS_URL or of the database is full, or has less room than these megabytes, which an export leaves free. Make room; it goes on by itself',
       );
       throw new ExportPaused('There is no room for the export.', { cause: error });
     }
     // A disk that keeps losing what is staged is no better.
     if (error instanceof StoreError || error instanceof SpoolError || isDiskUnusable(error)) {
-      log.error(facts, 'an export is paused: EXPORTS_URL can not be used. Mend it; the export goes on by itself');
+      log.error(
+        facts,
+        'an export is paused: EXPORTS_URL or DATA_DIR can not be used. Mend it; the export goes on by itself',
+      );
       throw new ExportPaused('There is no place for the export.', { cause: error });
     }
     throw error;
