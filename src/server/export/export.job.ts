@@ -65,13 +65,14 @@ export type ExportRun = {
   readonly onProgress: (progress: ExportProgress) => void;
 };
 
-export type MailExport = ExportRun & Waits & {
-  readonly format: EmailFormat;
-  /** The staged contacts go into the archive as well. */
-  readonly contactsFormat?: ContactsFormat;
-  readonly source: CopySource;
-  readonly clock: Clock;
-};
+export type MailExport = ExportRun &
+  Waits & {
+    readonly format: EmailFormat;
+    /** The staged contacts go into the archive as well. */
+    readonly contactsFormat?: ContactsFormat;
+    readonly source: CopySource;
+    readonly clock: Clock;
+  };
 
 /**
  * Stages all mail, and writes the parts that fill up meanwhile. Continues where an earlier run stopped.

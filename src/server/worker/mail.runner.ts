@@ -114,11 +114,8 @@ function sideOf(role: Role, account: MailAccount, run: SideRun, services: Runner
         ...(evenStopped ? {} : { signal }),
       }),
     );
-  const owner = providerOfServer(account.place.host);
-  const learnt = knownOf(owner);
-  const ordered = role === 'source' ? transfer.sourceProvider : transfer.destinationProvider;
-  // A mailbox at Gmail may also be reached by a password of an app.
-  const provider = ordered === 'other' ? (owner ?? ordered) : ordered;
+  const learnt = knownOf(providerOfServer(account.place.host));
+  const provider = role === 'source' ? transfer.sourceProvider : transfer.destinationProvider;
   return {
     limits: limitsOf(provider, settings.connectionsPerAccount, account.place.host),
     control: async () => {

@@ -26,14 +26,17 @@ const LIMITS: Readonly<Record<Exclude<Provider, 'file_export'>, AccountLimits>> 
 
 /**
  * @param connections the operator's upper bound, if there is one
- * @param host of the mail server: a provider's own limits hold for who signs in there by a password, too
+ * @param host of the mail server: a provider's own limits hold for who named it and signs in by a password, too
  */
 export function limitsOf(provider: Provider, connections: number | undefined, host = ''): AccountLimits {
-  const server = providerOfServer(host);
-  // Yahoo and AOL show more at some of their hosts.
-  const known = server === 'google' || server === 'office365' ? server : provider;
+  const known = provider === 'other' ? (ownerOf(host) ?? provider) : provider;
   const limits = known === 'file_export' ? { connections: CONNECTIONS } : LIMITS[known];
   return { ...limits, connections: connections ?? limits.connections };
+}
+
+/** At these hosts Yahoo and AOL show more than a window of 10,000 (export.imap.mail.yahoo.com). */
+function ownerOf(host: string): Provider | null {
+  return host.toLowerCase().startsWith('export.') ? null : providerOfServer(host);
 }
 
 /**

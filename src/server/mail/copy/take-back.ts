@@ -78,7 +78,7 @@ export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
       } catch (error) {
         if (isRefusal(error) && isThere(path, mailboxes, error)) {
           // What is refused without a reason may be so for a while.
-          if (isBareRefusal(error)) troubles.push(new RefusedForNow(0, error));
+          if (isBareRefusal(error)) troubles.push(new RefusedForNow('refusalWaits', 0, error));
         } else if (isRefusal(error)) absent.set(stored, await records.count(stored));
         else if (isTroubled(error, path, run)) troubles.push(error);
         else throw error;
