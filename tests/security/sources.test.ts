@@ -59,8 +59,8 @@ describe('the sources of the server', () => {
   });
 
   test('write to the log and nowhere else', () => {
-    expect(found(SERVER, /\bconsole\.|process\.std(?:out|err)|pino\.destination\(\w+\)/g)).toEqual([
-      'src/server/log.ts: pino.destination(1)',
+    expect(found(SERVER, /\bconsole\.|process\.std(?:out|err)|pino\.destination\(|openLogOutput\([A-Z]\w+/g)).toEqual([
+      'src/server/log.ts: openLogOutput(STANDARD_OUTPUT',
     ]);
   });
 
