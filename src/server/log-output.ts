@@ -3,6 +3,8 @@ import type { DestinationStream } from 'pino';
 
 /** As much waits for room; later lines are dropped, and counted. */
 const WAITING_OCTETS = 8_000_000;
+/** For the line that tells how many were dropped. */
+const ROOM_TO_TELL = 100_000;
 /** A pipe whose reader is slow. */
 const AGAIN_MS = 100;
 
@@ -23,7 +25,7 @@ export function openLogOutput(descriptor: number, onLost: (lines: number) => voi
     else waiting[0] = rest;
   };
   const tellLost = () => {
-    if (lost === 0) return;
+    if (lost === 0 || octets > WAITING_OCTETS - ROOM_TO_TELL) return;
     const lines = lost;
     lost = 0;
     onLost(lines);

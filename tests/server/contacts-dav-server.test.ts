@@ -589,6 +589,18 @@ describe('a CardDAV server', () => {
     });
     expect(await writer.group(group, SIGNAL)).toEqual([]);
     expect(sent).toEqual([whole]);
+
+    // That it refuses addresses shows only now.
+    sent.length = 0;
+    const fills = script[`PUT ${path}`];
+    script[`PUT ${path}`] = (request) =>
+      request.headers['if-match'] !== undefined && request.bytes.includes('mailto:')
+        ? { status: 400, text: '' }
+        : (fills?.(request) ?? { status: 500, text: '' });
+    expect(await writer.group({ ...group, members: ['ann', 'bob'] }, SIGNAL)).toEqual([
+      'Some members of this group have no card, so they were left out.',
+    ]);
+    expect(sent).toEqual([['urn:uuid:ann', 'urn:uuid:bob']]);
   });
 
   test('whose cards have other ETags and modification times in each answer has each card read once', async () => {

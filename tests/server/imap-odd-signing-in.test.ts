@@ -126,6 +126,14 @@ describe('Signing in to odd servers', () => {
       'NO [AUTHENTICATIONFAILED] Invalid credentials or IMAP is disabled',
       'credentials',
     ],
+    [
+      'IMAP that is away for a while',
+      'AUTH=PLAIN SASL-IR',
+      'NO [UNAVAILABLE] IMAP is temporarily disabled for maintenance',
+      'busy',
+    ],
+    ['the same without a code', 'AUTH=PLAIN SASL-IR', 'NO IMAP access temporarily disabled, try again later', 'busy'],
+    ['too many, in such words', 'AUTH=PLAIN SASL-IR', 'NO IMAP service blocked due to too many connections', 'busy'],
     ['no connection to the mailbox', 'AUTH=PLAIN SASL-IR', 'BAD User is authenticated but not connected.', 'busy'],
   ])('%s is told apart', async (_what, capabilities, said, fault) => {
     const { signedIn } = signingIn(

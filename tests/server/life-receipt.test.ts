@@ -400,12 +400,21 @@ describe('a receipt says', () => {
     const accounts = { sourceEmail: 'b', sourceProvider, destinationEmail: 'b', destinationProvider };
     await insertTransfer(database, { ...accounts, id: facts.transfer, operations: [], inQa: false }, 'key');
     const { privateKey: key } = generateKeyPairSync('ed25519');
-    const written = async () => {
+    const written = async (of = facts) => {
       let page = '';
-      for await (const part of writeReceipt('html', database, facts, { key, keyAddress: RECEIPT_KEY })) page += part;
+      for await (const part of writeReceipt('html', database, of, { key, keyAddress: RECEIPT_KEY })) page += part;
       return page;
     };
     const page = await written();
+    // Contacts that are lost are no part of those that were left out, as messages are.
+    const counts = { ...operation, status: 'review', lost: 2, duplicated: 0, changed: 0, left_out: 3 };
+    const both = ['emailmigration', 'contactsmigration'].map((name) => ({ ...counts, operation: name }));
+    const told = await written({ ...facts, operations: both });
+    for (const said of [
+      '1 message is not there: see why in the list. 2 others missing',
+      '3 contacts are not there: see why in the list. 2 others missing',
+    ])
+      expect(told).toContain(said);
     await database.query('delete from transfers where id = $1', [facts.transfer]);
     await expect(written()).rejects.toThrow('erased');
     expect(page.match(/(?<=<h2>)[^<]+/g)).toEqual(['What was compared', 'What did not move', 'Signature']);

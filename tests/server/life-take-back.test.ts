@@ -555,6 +555,25 @@ describe('taking back', { timeout: 60_000 }, () => {
     expect(await everything(world)).toEqual(['Family', 'INBOX']);
   });
 
+  test('removes a folder that a transfer had to make anew', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 2), Family: some(20, 2) } });
+    await using _worker = await world.work();
+    const first = await world.order();
+    await whenEnded(world, first);
+    {
+      await using destination = await world.destinationMail();
+      await destination.command('DELETE Family');
+      await using source = await world.sourceMail();
+      await source.append('Family', [letter(50)]);
+    }
+    const given = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
+    const { jobid: id } = (await call(world, 'again', first, given)).body as { jobid: string };
+    await whenEnded(world, { ...first, id });
+    expect((await everything(world)).filter((each) => each.startsWith('Family'))).not.toEqual([]);
+    await takenBack(world, { ...first, id });
+    expect((await everything(world)).filter((each) => each.startsWith('Family'))).toEqual([]);
+  });
+
   test('keeps an empty folder of a transfer before it that is not taken back', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 2), Family: some(20, 2) } });
     await using _worker = await world.work();

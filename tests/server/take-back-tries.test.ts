@@ -91,8 +91,10 @@ test('a mailbox that the server is in trouble with keeps nothing in the others f
 });
 
 /** A mailbox of messages with the octets `a`, of which the newest are shown; some are left out of the first answer. */
-function openMailbox(uids: readonly number[], { window = Infinity, leftOut = [] as readonly number[] } = {}) {
-  const there = new Set(uids);
+function openMailbox(
+  uids: readonly number[],
+  { window = Infinity, leftOut = [] as readonly number[], there = new Set(uids) } = {},
+) {
   const hidden = new Set(leftOut);
   const removed = new Set<number>();
   const shown = () => [...there].toSorted((a, b) => a - b).slice(-Math.min(window, 1e9));
@@ -159,6 +161,11 @@ test('what is behind the window of a server is taken back once it is shown', asy
   const { there, takenBack } = openMailbox([1, 2, 3, 4, 5], { window: 2 });
   expect(await takenBack()).toMatchObject({ absent: 0 });
   expect([...there]).toEqual([]);
+});
+
+test('what was deleted since within the window of a server is told as absent, and not as staying', async () => {
+  const { takenBack } = openMailbox([1, 9], { window: 2, there: new Set([1, 6, 7, 8]) });
+  expect(await takenBack()).toMatchObject({ absent: 1 });
 });
 
 test('what an answer leaves out after a death is not noted as removed', async () => {

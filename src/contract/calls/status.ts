@@ -38,7 +38,8 @@ export type Folder = v.InferOutput<typeof Folder>;
 
 /**
  * What the engine knows about one operation. `done` never exceeds `total`, and no count ever decreases except `copied`,
- * by the messages that turn out to be lost, and `present`, by those that turn out to be `moved`. `bytes` is the octets moved; `folders` are in the order of work.
+ * by the messages that turn out to be lost, `present`, by those that turn out to be `moved`, and, at the end, `total`, by what was deleted before it
+ * was read, and `kept`, by what is not there any more. `bytes` is the octets moved; `folders` are in the order of work.
  * Of `done`, `copied` counts the messages that this transfer has copied (for an export: that are in its files), and
  * `present` those that were there already, for example from an earlier transfer between the same mailboxes, and
  * `moved` those that were there before and that their owner has moved or deleted since: they are not copied again. `kept`

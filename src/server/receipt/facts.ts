@@ -20,7 +20,7 @@ export type Facts = {
     readonly duplicated: number | null;
     readonly changed: number | null;
     readonly failure: string | null;
-    /** So many have a line that says why they are not there; those that are lost are among them. */
+    /** So many have a line that says why they are not there; messages that are lost are among them, contacts are not. */
     readonly left_out?: number;
   }[];
   /** Of the messages that this transfer has copied, those that were read back and are what was sent. */

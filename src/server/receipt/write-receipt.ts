@@ -200,7 +200,7 @@ function outcomeOf({
   left_out: leftOut = 0,
 }: Facts['operations'][number]): string {
   const name = NAMES[operation] ?? operation;
-  const others = leftOut - (lost ?? 0);
+  const others = operation === 'emailmigration' ? leftOut - (lost ?? 0) : leftOut;
   const refused = others > 0 ? ` ${leftOutWords(operation, others)}` : '';
   const missing = others > 0 ? 'others missing' : 'missing';
   const compared = lost === null ? '' : ` ${lost} ${missing}, ${duplicated ?? 0} there twice, ${changed ?? 0} changed.`;

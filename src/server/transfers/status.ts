@@ -201,8 +201,9 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
   };
 }
 
-function isComplete({ finished, status }: OperationRow): boolean {
-  return finished !== null && status === 'completed';
+/** An export's, which counts what is in its files, may have left something out. */
+function isComplete({ finished, status, is_export: isExport }: OperationRow): boolean {
+  return finished !== null && status === 'completed' && !isExport;
 }
 
 /**

@@ -72,7 +72,12 @@ export async function startQueues(database: Database, onError: (error: unknown) 
     retentionSeconds: TOLD_SECONDS,
     deleteAfterSeconds: TOLD_SECONDS,
   });
+  // What an earlier version has queued as well.
   await boss.updateQueue(NOTIFICATIONS, { retryLimit: TELL_TRIES });
+  await database.query(
+    "update pgboss.job set retry_limit = $2 where name = $1 and state in ('created', 'retry') and retry_limit < $2",
+    [NOTIFICATIONS, TELL_TRIES],
+  );
   // pg-boss reads a queue's settings on first use, which within a transaction on PGlite would wait for itself.
   for (const queue of [TRANSFERS, TAKE_BACKS, NOTIFICATIONS]) await boss.findJobs(queue, { key: '' });
   return boss;

@@ -175,21 +175,26 @@ async function putGroup(dav: Dav, book: URL, group: ContactGroup, signal: AbortS
   // It may be these that it does not know.
   if (!isThere && addresses.length > 0)
     return [...strangersNote(addresses), ...(await putGroup(dav, book, { ...group, strangers: [] }, signal))];
-  if (status === 412) await addMembers(dav, url, [...group.members, ...addresses], signal);
+  const isFilled = status !== 412 || (await addMembers(dav, url, [...group.members, ...addresses], signal));
+  const leavesOut = !isFilled && addresses.length > 0;
+  if (leavesOut) await addMembers(dav, url, group.members, signal);
   return [
+    ...(leavesOut ? strangersNote(addresses) : []),
     ...(isThere || group.notes.trim() === '' ? [] : ['The notes of this group were not accepted there.']),
     ...(isThere || group.members.length > 0 ? [] : ['This group has no contacts in it, and was not accepted there.']),
   ];
 }
 
-/** Where that is refused they are in it by their categories only. */
-async function addMembers(dav: Dav, url: URL, members: readonly string[], signal: AbortSignal): Promise<void> {
+/** @returns whether it has them now; where that is refused they are in it by their categories only */
+async function addMembers(dav: Dav, url: URL, members: readonly string[], signal: AbortSignal): Promise<boolean> {
   for (let attempt = 1; attempt <= FILL_TRIES; attempt += 1) {
     const stored = await dav.read(url, signal).catch(unlessOfOne);
     const filled = stored === null || stored.etag === '' ? null : fillGroupVcard(stored.text, members);
-    if (stored === null || filled === null) return;
-    if ((await dav.replace(url, filled, stored.etag, signal).catch(unlessOfOne)) !== 412) return;
+    if (stored === null || filled === null) return true;
+    const status = (await dav.replace(url, filled, stored.etag, signal).catch(unlessOfOne)) ?? 0;
+    if (status !== 412) return status >= 200 && status < 300;
   }
+  return false;
 }
 
 function unlessOfOne(error: unknown): null {

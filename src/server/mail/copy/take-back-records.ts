@@ -150,10 +150,12 @@ export function openTakeBackRecords(database: Database, { transferId, epoch }: L
     folders: async () =>
       (
         await database.query<{ path: string; validities: string[] }>(
-          `select path, array(select distinct destination_uid_validity::text
+          `select path, array(select distinct l.destination_uid_validity::text
                from transfers this join transfers that on ${betweenSameAccounts('that', 'this')}
                join ledger_mailboxes place on place.transfer_id = that.id
-               where this.id = $1 and destination_path = path and destination_uid_validity is not null) as validities
+               join ledger l on l.mailbox_id = place.id
+               where this.id = $1 and place.destination_path = made_folders.path and not l.earlier
+                 and l.destination_uid_validity is not null) as validities
            from made_folders where ${TO_GO} group by path order by length(path) desc, path`,
           [transferId],
         )

@@ -107,9 +107,14 @@ async function openSession(taking: TakingBack): Promise<Session> {
   }
 }
 
-async function listed({ control }: TakingBack): Promise<readonly Mailbox[]> {
+async function listed({ control, mayWait }: TakingBack): Promise<readonly Mailbox[]> {
   await using listing = await control();
-  return await listing.mailboxes();
+  try {
+    return await askedAgain(() => listing.mailboxes());
+  } catch (error) {
+    if (!isBareRefusal(error) || !mayWait) throw error;
+    throw new RefusedForNow('refusalWaits', 0, error);
+  }
 }
 
 function isThere(path: string, mailboxes: readonly Mailbox[], { responseCode }: MailError): boolean {
@@ -232,7 +237,15 @@ async function goneOf(
   if (found === null) return [];
   const shownLate = missing.filter(({ destinationUid }) => found.has(destinationUid));
   for (const [uid, all] of await flagsOf(path, shownLate, reader)) flags.set(uid, all);
-  return hidden ? [] : missing.filter((message) => !shownLate.includes(message));
+  const lowest = hidden ? lowestOf(found) : 0;
+  return missing.filter((message) => !shownLate.includes(message) && message.destinationUid > lowest);
+}
+
+/** What is above it and not shown is not there. */
+function lowestOf(uids: ReadonlySet<number>): number {
+  let lowest = Infinity;
+  for (const uid of uids) lowest = Math.min(lowest, uid);
+  return lowest;
 }
 
 async function flagsOf(
@@ -284,14 +297,9 @@ async function removeFolders(taking: TakingBack): Promise<void> {
       if (hasChildren || here.specialUse !== undefined) continue;
       const opened = await openUnlessInTrouble(path, reader, taking);
       if (opened === null || opened.exists > 0) continue;
-      // Its owner has made another one of that name.
-      if (validities.length > 0 && !validities.includes(opened.uidValidity)) continue;
-      try {
-        await control.remove(path);
-      } catch (error) {
-        if (!isRefusal(error)) throw error;
-        continue;
-      }
+      // Otherwise its owner has made another one of that name, and it is forgotten that one was ours.
+      const isOurs = validities.length === 0 || validities.includes(opened.uidValidity);
+      if (isOurs && (await unlessRefused(control.remove(path).then(() => true))) === null) continue;
     }
     await records.folderRemoved(path);
     await onStep('folder removed');

@@ -238,14 +238,18 @@ function faultOfConnection({ code, text }: Clues): MailFault | undefined {
 function faultOfAnswer({ raw, responseCode, text }: Clues): MailFault | undefined {
   // Gmail says it of a day's octets as well.
   if (responseCode === 'OVERQUOTA' && BUSY_TEXT.test(text)) return 'busy';
-  // Signing in anew would not help.
-  if (raw.authenticationFailed === true && SWITCHED_OFF.test(text) && !OF_CREDENTIALS.test(text)) return 'refused';
   const known = BY_RESPONSE_CODE.get(responseCode) ?? faultInWords(responseCode, text);
+  if (raw.authenticationFailed === true && known !== 'busy') return faultOfSignIn(text, known);
   if (known !== undefined) return known;
-  if (raw.authenticationFailed === true)
-    return PASSING_TEXT.test(text) && !OF_CREDENTIALS.test(text) ? 'busy' : 'credentials';
   const isRefused = raw.responseStatus === 'NO' || raw.responseStatus === 'BAD' || responseCode !== undefined;
   return isRefused ? 'refused' : undefined;
+}
+
+/** Where no mail programs are let in for good, signing in anew would not help. */
+function faultOfSignIn(text: string, known: MailFault | undefined): MailFault {
+  if (OF_CREDENTIALS.test(text)) return known ?? 'credentials';
+  if (PASSING_TEXT.test(text)) return known ?? 'busy';
+  return SWITCHED_OFF.test(text) ? 'refused' : (known ?? 'credentials');
 }
 
 function faultInWords(responseCode: string | undefined, text: string): MailFault | undefined {
