@@ -298,6 +298,28 @@ test('nor is it where there was room for a part of them', async () => {
   expect(accounts.destination.find('INBOX')?.messages).toHaveLength(19);
 });
 
+/** How many minutes it takes until a scenario's order has ended. */
+async function minutesOf(scenario: Scenario): Promise<number> {
+  const { wrong, receipts, trace } = await simulate(scenario, { keepsTrace: true });
+  expect({ wrong, receipts: receipts.map(({ failure }) => failure) }).toEqual({ wrong: [], receipts: [undefined] });
+  return Number.parseFloat(trace.at(-1) ?? '') / 60_000;
+}
+
+test('a message whose own goodbye is proven keeps no order for a day, whatever a provider takes in one', async () => {
+  const poison = [3, 9].map((letter) => ({ letter, code: SAYS_GOODBYE }));
+  for (const upADay of [undefined, 500_000_000]) {
+    const limits = upADay === undefined ? {} : { upADay };
+    expect(await minutesOf(scenarioWith([20, 2], { poison, ...limits }))).toBeLessThan(10);
+  }
+});
+
+test('goodbyes of one account wait for no daily limit of the other one', async () => {
+  const poison = [{ letter: 5, side: 'source', breaks: 'says goodbye' } as const];
+  const minutes = await minutesOf(scenarioWith([6], { poison, upADay: 500_000_000 }));
+  expect(minutes).toBeGreaterThan(75);
+  expect(minutes).toBeLessThan(100);
+});
+
 test(
   'a destination that hangs up at all that it is given has not refused each message',
   { tags: 'proof', timeout: 300_000 },

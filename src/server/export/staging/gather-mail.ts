@@ -1,5 +1,5 @@
 import type { Skipped } from '../../../contract/calls/status.ts';
-import { mayBeLeftByGoodbyes } from '../../mail/copy/breaks.ts';
+import { leftByGoodbyes } from '../../mail/copy/breaks.ts';
 import { notingHangUps } from '../../mail/copy/hang-ups.ts';
 import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
 import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
@@ -43,8 +43,8 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
     await readers.work(workOf(batches), (batch, reader) => stager.take(batch, reader));
     if (stager.count() === before) break;
   }
-  const limited = source.limits.downADay === undefined ? 'goodbyes' : 'all';
-  const longer = mayBeLeftByGoodbyes(stager.faults) ? troubledForNow(gathering, limited) : null;
+  const lasting = leftByGoodbyes(stager.faults, gathering, { source: source.limits.downADay });
+  const longer = lasting === null ? null : troubledForNow(gathering, lasting);
   const wait = longer ?? refusedForNow(gathering);
   if (wait !== null && mayComeLater(found)) throw wait;
   return skippedOf(found);

@@ -1,6 +1,7 @@
 import { isBreak, isFarewell } from '../imap/mail-error.ts';
 import { observed } from '../imap/observed-octets.ts';
 import type { Fetched, MailReader } from '../imap/streams.ts';
+import type { Waits } from './mail-copy.ts';
 import type { Run } from './run.ts';
 import type { Account } from './sessions.ts';
 
@@ -15,9 +16,6 @@ const BREAKS_WITHIN = 4;
 
 /** So many goodbyes in a row, with nothing that passes between them, are to the account (Gmail, for a day). */
 const GOODBYES_AT_MOST = 20;
-/** By this name a run counts what it may have left by goodbyes that were to the account. */
-const LEFT = 'left by goodbyes';
-
 export type Faults = Pick<Run, 'faults' | 'noteFault' | 'forgetFaults' | 'looked'>;
 
 /** A mailbox that has been opened. `name` distinguishes it, under its UIDVALIDITY, from all others of a transfer. */
@@ -29,7 +27,8 @@ export type Place = {
 };
 
 /** What passes: messages that an account hands out, or that the destination takes. */
-type Passing = Account | 'appends';
+const PASSING = ['source', 'destination', 'appends'] as const satisfies readonly (Account | 'appends')[];
+type Passing = (typeof PASSING)[number];
 
 /** A mailbox of the source as one numbering of it, by which faults at its messages are counted. */
 export function sourcePlace(reader: MailReader, path: string, uidValidity: bigint): Place {
@@ -88,13 +87,26 @@ export function noteBreakOff(
   for (const name of names) {
     const isItsOwn = isAmongOthers(name, passing, run);
     if (isItsOwn || isAskedAgain || run.faults(name) < BREAKS_TOGETHER) noteBreak(name, path, run);
-    if (isAskedAgain && run.faults(name) > BREAKS_TOGETHER) run.noteFault(LEFT);
+    if (isAskedAgain && !isItsOwn && run.faults(name) > BREAKS_TOGETHER) run.noteFault(leftBy(passing));
   }
 }
 
-/** Whether a message may have been left by goodbyes that were to the account. */
-export function mayBeLeftByGoodbyes(run: Pick<Faults, 'faults'>): boolean {
-  return run.faults(LEFT) > 0;
+/**
+ * Whether messages may have been left by goodbyes that were to the account: `all` where only so much of the same passes in
+ * a day, so that they may have been to all of the rest. What is all that an earlier run has left, by no such goodbyes, is
+ * no better known by a run in which nothing else passes.
+ * @param aDay how many octets pass in a day, where a provider has such a limit
+ */
+export function leftByGoodbyes(
+  run: Pick<Faults, 'faults'>,
+  { refusalWaits, troubleWaits }: Waits,
+  aDay: Readonly<Partial<Record<Passing, number | undefined>>>,
+): 'all' | 'goodbyes' | null {
+  const wasLeft = refusalWaits > 0 && troubleWaits === 0;
+  const isNew = (passing: Passing) => !wasLeft || run.faults(passedBy(passing)) > 0;
+  const left = PASSING.filter((passing) => run.faults(leftBy(passing)) > 0 && isNew(passing));
+  if (left.length === 0) return null;
+  return left.some((passing) => aDay[passing] !== undefined) ? 'all' : 'goodbyes';
 }
 
 /** Whether others have passed since the goodbye before to this message, at least once since it is asked for alone. */
@@ -107,6 +119,11 @@ function isAmongOthers(name: string, passing: Passing, run: Faults): boolean {
 
 function goodbyesTo(passing: Passing): string {
   return `goodbyes: ${passing}`;
+}
+
+/** By this name a run counts what it may have left by goodbyes that were to the account. */
+function leftBy(passing: Passing): string {
+  return `left by goodbyes: ${passing}`;
 }
 
 function passedBy(passing: Passing): string {

@@ -1,5 +1,5 @@
 import { MailError } from '../imap/mail-error.ts';
-import { mayBeLeftByGoodbyes } from './breaks.ts';
+import { leftByGoodbyes } from './breaks.ts';
 import { takeBackDisowned } from './committing.ts';
 import { compareMailbox } from './comparing.ts';
 import { copyRound, noteUnread, readBackLeft } from './copy-round.ts';
@@ -78,8 +78,9 @@ async function unlessItMayPass(engine: Engine, isDone: boolean): Promise<void> {
   const troubles = [...troubled].flatMap(([path, error]) => (left.has(path) ? [error] : []));
   const other = troubles.find((error) => !(error instanceof HangsUp));
   const ofFolders = isOfAll(engine, troubles) ? 'all' : troubles.find((error) => error instanceof HangsUp);
-  const lasting = mayBeLeftByGoodbyes(run) ? ofGoodbyes(copy, ofFolders) : ofFolders;
-  const longer = lasting === undefined ? null : troubledForNow(copy, lasting);
+  const ofMessages = ofGoodbyes(run);
+  const lasting = ofMessages === 'all' ? ofMessages : (ofFolders ?? ofMessages);
+  const longer = lasting === null ? null : troubledForNow(copy, lasting);
   const isOfFolders = other !== undefined || (ofFolders !== undefined && longer !== null);
   if (!isOfFolders && !isDone) return;
   const wait = longer ?? refusedForNow(copy, other);
@@ -87,10 +88,10 @@ async function unlessItMayPass(engine: Engine, isDone: boolean): Promise<void> {
   if ((await copy.ledger.forgetRefused()) || isOfFolders || findings.late.size > 0) throw wait;
 }
 
-/** Where so much passes in a day, goodbyes may have been to all of the rest. */
-function ofGoodbyes<Trouble>({ source, destination }: MailCopy, ofFolders: Trouble): Trouble | 'all' | 'goodbyes' {
-  const isLimited = (source.limits.downADay ?? destination.limits.upADay) !== undefined;
-  return isLimited ? 'all' : (ofFolders ?? 'goodbyes');
+function ofGoodbyes({ copy, faults }: Run): ReturnType<typeof leftByGoodbyes> {
+  const [source, destination] = [copy.source.limits, copy.destination.limits];
+  const aDay = { source: source.downADay, destination: destination.downADay, appends: destination.upADay };
+  return leftByGoodbyes({ faults }, copy, aDay);
 }
 
 /** What a server says of all mailboxes but those that it refuses, and has opened none, is its own trouble. */
