@@ -203,6 +203,28 @@ test(
 );
 
 test(
+  'a mailbox at which its server hangs up each time, listed or not, is waited for as a copy waits for it',
+  needs('bsdtar'),
+  async () => {
+    const lost = new MailError('lost', 'The mail server closed the connection.');
+    for (const isListed of [false, true]) {
+      const account = memoryAccount(mailboxes(3, 5), {
+        inTrouble: (path, isListing) => (path === 'Folder 1' && !(isListed && isListing) ? lost : undefined),
+      });
+      const id = await world.newTransfer();
+      for (const [troubleWaits, pause] of [5000, 15_000, 60_000, 180_000, 900_000, 3_600_000].entries())
+        await expect(world.exportMail(id, account, { troubleWaits, refusalWaits: 0 })).rejects.toMatchObject({
+          pause,
+          waited: 'troubleWaits',
+        });
+      await expect(world.exportMail(id, account, { troubleWaits: 6, refusalWaits: 0 })).rejects.toMatchObject({
+        waited: 'refusalWaits',
+      });
+    }
+  },
+);
+
+test(
   'a message that the server refuses to hand out is named, and those around it are exported',
   needs('bsdtar'),
   async () => {

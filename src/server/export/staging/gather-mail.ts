@@ -1,6 +1,6 @@
 import type { Skipped } from '../../../contract/calls/status.ts';
 import { leftByGoodbyes } from '../../mail/copy/breaks.ts';
-import { notingHangUps } from '../../mail/copy/hang-ups.ts';
+import { HangsUp, notingHangUps } from '../../mail/copy/hang-ups.ts';
 import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
 import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
 import { wordsFor } from '../../mail/copy/reasons.ts';
@@ -43,7 +43,8 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
     await readers.work(workOf(batches), (batch, reader) => stager.take(batch, reader));
     if (stager.count() === before) break;
   }
-  const lasting = leftByGoodbyes(stager.faults, gathering, { source: source.limits.downADay });
+  const ofMessages = leftByGoodbyes(stager.faults, gathering, { source: source.limits.downADay });
+  const lasting = ofMessages === 'all' ? ofMessages : (hangUpIn(found, stager) ?? ofMessages);
   const longer = lasting === null ? null : troubledForNow(gathering, lasting);
   const wait = longer ?? refusedForNow(gathering);
   if (wait !== null && mayComeLater(found)) throw wait;
@@ -52,6 +53,12 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
 
 function mayComeLater({ listings, unreadable }: Found): boolean {
   return unreadable.some(({ mayPass }) => mayPass) || listings.some(lacksSome);
+}
+
+/** What left a mailbox that lacks something. */
+function hangUpIn({ listings, unreadable }: Found, { hangUps }: Stager): HangsUp | undefined {
+  const left = [...unreadable, ...listings.filter(lacksSome)];
+  return left.flatMap(({ mailbox: { path } }) => hangUps.get(path) ?? []).at(0);
 }
 
 function lacksSome({ wanted, taken }: MailboxListing): boolean {
@@ -92,7 +99,7 @@ async function listAll(
   mailboxes: readonly Mailbox[],
   readers: Lanes<MailReader>,
   gathering: Gathering,
-  { faults }: Stager,
+  { faults, hangUps }: Stager,
 ): Promise<Found> {
   const { ledger } = gathering;
   const listed = new Map<Mailbox, Listing | null>(mailboxes.map((mailbox) => [mailbox, null]));
@@ -101,6 +108,7 @@ async function listAll(
   const inTrouble = new Set<Mailbox>();
   const leave = (mailbox: Mailbox) => (error: MailError) => {
     listed.set(mailbox, null);
+    if (error instanceof HangsUp) hangUps.set(mailbox.path, error);
     if (!isRefusal(error) || isBareRefusal(error)) passing.add(mailbox);
     const { responseCode } = error;
     if (isRefusal(error)) refused.add(mailbox);

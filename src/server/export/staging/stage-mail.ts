@@ -1,5 +1,5 @@
 import { isReadable, notingBreaks, openFaults, readableOf, sourcePlace, type Faults } from '../../mail/copy/breaks.ts';
-import { notingHangUps, type Openings } from '../../mail/copy/hang-ups.ts';
+import { HangsUp, notingHangUps, type Openings } from '../../mail/copy/hang-ups.ts';
 import { Stopped } from '../../mail/copy/lanes.ts';
 import type { CopySource, Waits } from '../../mail/copy/mail-copy.ts';
 import { isTroubled, unlessInTrouble } from '../../mail/copy/troubles.ts';
@@ -62,6 +62,8 @@ export type Stager = {
   moved(): number;
   /** Progress among the source's messages, in this run. */
   readonly faults: Openings & Faults;
+  /** By the path of a mailbox that it was left by in this run. */
+  readonly hangUps: Map<string, HangsUp>;
 };
 
 export async function openStager(gathering: Gathering): Promise<Stager> {
@@ -71,6 +73,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
   const state = { messages, octets, expected: messages, givenUp: 0 };
   const open = new WeakMap<MailReader, MailboxListing>();
   const begin = openPartFilling(gathering, { octets: totals.openOctets, messages: totals.openMessages });
+  const hangUps = new Map<string, HangsUp>();
   const looked = () => {
     state.givenUp += 1;
   };
@@ -132,7 +135,9 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
     if (open.get(reader) !== listing) {
       const { path } = listing.mailbox;
       const ask = () => notingHangUps('source', path, reader, faults, () => unlessRefused(reader.open(path)));
-      const opened = await unlessInTrouble(ask, 'taken from', path, faults);
+      const opened = await unlessInTrouble(ask, 'taken from', path, faults, (error) => {
+        if (error instanceof HangsUp) hangUps.set(path, error);
+      });
       // The next pass lists it again, or finds it gone.
       if (opened?.uidValidity !== listing.uidValidity) return;
       open.set(reader, listing);
@@ -171,6 +176,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
     count: () => state.messages,
     moved: () => state.messages + state.givenUp,
     faults,
+    hangUps,
   };
 }
 
