@@ -118,6 +118,22 @@ test('a run that stores what an earlier one had counted as refused is not idle, 
   expect(await begin()).toBe(2);
 });
 
+test('a run in which goodbyes have only left more is idle, and the wait is as long as before', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, TRANSFER, 'key');
+  const wait = { reason: 'unreachable', until: Date.now() } as const;
+  await beginRun(database, LEASE, 'emailmigration');
+  await noteWaiting(database, LEASE, 'emailmigration', wait, Date.now());
+  await database.query("update operations set waiting_since = now() - interval '7 hours'");
+  const idle = await beginRun(database, LEASE, 'emailmigration');
+  await noteProgress(database, LEASE, 'emailmigration', { done: 5, total: 10, bytes: 0 });
+  const since = await noteWaiting(database, LEASE, 'emailmigration', { ...wait, idle }, Date.now());
+  expect([since, (await beginRun(database, LEASE, 'emailmigration')).idleRuns]).toEqual([
+    idle.waitingSince?.getTime(),
+    3,
+  ]);
+});
+
 test('an order that no worker has taken for a while is reported as waiting in line, until one takes it', async () => {
   await using database = await openTestDatabase(FRESH);
   await insertTransfer(database, { ...TRANSFER, operations: ['emailmigration', 'contactsmigration'] }, 'key');

@@ -320,6 +320,15 @@ test('goodbyes of one account wait for no daily limit of the other one', async (
   expect(minutes).toBeLessThan(100);
 });
 
+test('a destination that says goodbye to all is asked ever more seldom, though some messages are left by each run', async () => {
+  const letters = Array.from({ length: 16 }, () => 1);
+  const destination = { multiAppend: false, appendsADay: 2 };
+  const { trace } = await simulate(scenarioWith(letters, { destination }), { keepsTrace: true });
+  const runs = trace.filter((line) => / worker1 fails: /.test(line)).map((line) => Number.parseFloat(line) / 1000);
+  // After pauses of two, four and eight seconds.
+  expect(runs[3]).toBeGreaterThan(65);
+});
+
 test(
   'a destination that hangs up at all that it is given has not refused each message',
   { tags: 'proof', timeout: 300_000 },

@@ -4,8 +4,8 @@ import type { Ledger } from '../../src/server/mail/copy/ledger.ts';
 import { LeaseLost, type HeldLease } from '../../src/server/transfers/lease.ts';
 import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { SIZES } from '../../src/server/mail/copy/sizes.ts';
-import type { CopyEnd } from '../../src/server/mail/copy/mail-copy.ts';
-import { MailError, mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
+import type { CopyEnd, CopyProgress } from '../../src/server/mail/copy/mail-copy.ts';
+import { isFarewell, MailError, mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailAccount } from '../../src/server/mail/imap/connection.ts';
 import { heldControl, Hold } from '../../src/server/mail/imap/hold.ts';
 import type { Clock } from '../../src/server/mail/imap/wire.ts';
@@ -84,10 +84,12 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
     });
     const before = { done, bytes };
     let rest = 0;
+    let hasArrived = false;
     idleRuns += 1;
     try {
       const end = await copyAndCompare(
         copyOf(process, job, { holding, holds }, job.mutation.lease?.(lease) ?? lease, (now) => {
+          hasArrived ||= now.done - now.moved.refused > before.done || now.bytes > before.bytes;
           done = Math.max(done, now.done);
           bytes = Math.max(bytes, now.bytes);
         }),
@@ -95,8 +97,8 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
       await finish(process, job, holding, receiptOf(end));
       return;
     } catch (error) {
-      if (done > before.done || bytes > before.bytes) idleRuns = 1;
-      if (error instanceof RefusedForNow) idleRuns = 0;
+      if (hasArrived || (!isFarewell(error) && done > before.done)) idleRuns = 1;
+    if (error instanceof RefusedForNow) idleRuns = 0;
       const seconds = await judged(error, { process, job, holding, idleRuns, hasMoved: done > 0 });
       if (seconds === null) return;
       rest = seconds;
@@ -214,7 +216,7 @@ function copyOf(
   job: Work,
   { holding, holds }: { readonly holding: Holding; readonly holds: Readonly<Record<Side, Hold>> },
   lease: HeldLease,
-  onProgress: (counts: { readonly done: number; readonly bytes: number }) => void,
+  onProgress: (counts: CopyProgress) => void,
 ) {
   const { world, mutation } = job;
   const { scenario, scheduler } = world;

@@ -89,6 +89,7 @@ export type RunBegun = {
   readonly idleRuns: number;
   readonly refusalWaits: number;
   readonly troubleWaits: number;
+  readonly waitingSince: Date | null;
   readonly done: number;
   readonly bytes: number;
 };
@@ -103,7 +104,7 @@ export async function beginRun(sql: Sql, { transferId, epoch }: Lease, operation
        waiting_reason = null, waiting_until = null
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD}
      returning idle_runs as "idleRuns", refusal_waits as "refusalWaits",
-       trouble_waits as "troubleWaits", done, bytes::float8 as bytes`,
+       trouble_waits as "troubleWaits", waiting_since as "waitingSince", done, bytes::float8 as bytes`,
     [transferId, epoch, operation],
   );
   if (row === undefined) throw new LeaseLost(transferId);
@@ -144,13 +145,14 @@ export async function noteProgress(
 /**
  * Why an operation is paused, and until when (milliseconds since the epoch), if that is known. `waited`: it waits to
  * retry what a server has refused, or was in trouble with, which it does only so many times each. `counts`: the run counts as that many idle ones
- * even if the other side is busy.
+ * even if the other side is busy. `idle`: how it was when the run began, which has moved nothing whatever its progress says.
  */
 export type Waiting = {
   readonly reason: WaitingReason;
   readonly until?: number;
   readonly waited?: 'refusalWaits' | 'troubleWaits';
   readonly counts?: number;
+  readonly idle?: Pick<RunBegun, 'idleRuns' | 'waitingSince'>;
 };
 
 /**
@@ -174,16 +176,16 @@ export async function noteWaiting(
   sql: Sql,
   { transferId, epoch }: Lease,
   operation: Operation,
-  { reason, until, waited, counts }: Waiting,
+  { reason, until, waited, counts, idle }: Waiting,
   now: number,
 ): Promise<number | null> {
   const [row] = await sql.query<{ since: Date; is_long: boolean }>(
     `update operations set left_seconds = null, waiting_reason = $4,
        waiting_until = now() + make_interval(secs => $5::float8), waiting_noted = now(),
-       waiting_since = coalesce(waiting_since, now()),
+       waiting_since = coalesce($9::timestamptz, waiting_since, now()),
        refusal_waits = refusal_waits + case when $6::text = 'refusalWaits' then 1 else 0 end,
        trouble_waits = trouble_waits + case when $6::text = 'troubleWaits' then 1 else 0 end,
-       idle_runs = case when $4 = 'provider_limit' or $6::text is not null then 0 when $4 in ('busy', 'disk') and $7::integer is null then least(idle_runs, ${LONGEST_PAUSE_AFTER_RUNS}) else idle_runs + coalesce($7, 1) - 1 end
+       idle_runs = case when $4 = 'provider_limit' or $6::text is not null then 0 when $4 in ('busy', 'disk') and $7::integer is null then least(idle_runs, ${LONGEST_PAUSE_AFTER_RUNS}) else coalesce($8::integer, idle_runs) + coalesce($7, 1) - 1 end
      where transfer_id = $1 and operation = $3 and finished is null and ${HELD}
      returning waiting_since as since, greatest(now(), waiting_until) - waiting_since >= interval '${LONG_WAIT}' as is_long`,
     [
@@ -194,6 +196,8 @@ export async function noteWaiting(
       until === undefined ? null : (until - now) / 1000,
       waited ?? null,
       counts ?? null,
+      idle?.idleRuns ?? null,
+      idle?.waitingSince?.toISOString() ?? null,
     ],
   );
   if (row === undefined) throw new LeaseLost(transferId);

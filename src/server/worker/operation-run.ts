@@ -1,5 +1,6 @@
 import type { Operation } from '../../contract/operation.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
+import { isFarewell } from '../mail/imap/mail-error.ts';
 import { isRefusal, putToRest, type AtRest } from '../transfers/attention.ts';
 import type { Secret } from '../transfers/credentials.ts';
 import { switchDailyOff } from '../transfers/dailies.ts';
@@ -97,11 +98,15 @@ async function beginOperation(
 ): Promise<OperationRun> {
   const { database, log } = services;
   const { transferId } = lease;
-  const { idleRuns: begunIdle, refusalWaits, troubleWaits, done, bytes } = await beginRun(database, lease, operation);
+  const before = await beginRun(database, lease, operation);
+  const { idleRuns: begunIdle, refusalWaits, troubleWaits, done, bytes } = before;
   // What a daily signs in with has worked before.
   let hasMoved = done > 0 || transfer.byItself === true;
   let movedNow = false;
+  let hasArrived = false;
   const idleRuns = () => (movedNow ? 1 : begunIdle);
+  // Goodbyes to the account leave some more messages in each run.
+  const isSentAway = (error: unknown) => isFarewell(error) && !hasArrived;
   const progress = followProgress(database, log, lease, operation);
   let hasDoneAStep = false;
   let hasFailed = false;
@@ -110,6 +115,7 @@ async function beginOperation(
     // What was refused counts as done, though a later run may store it.
     movedNow ||= counts.done > done || counts.bytes > bytes;
     hasMoved ||= movedNow;
+    hasArrived ||= counts.done - (counts.moved?.refused ?? 0) > done || counts.bytes > bytes;
     const { moved, left: open, ...plain } = counts;
     const left = moved === undefined || open === undefined ? undefined : pace.secondsLeft({ moved, left: open });
     progress.note({ ...plain, left });
@@ -163,13 +169,17 @@ async function beginOperation(
       } catch (error) {
         hasFailed = true;
         const stopped = signal.aborted ? new Stopped('The worker stops.') : error;
-        const verdict = verdictOn(stopped, idleRuns(), hasMoved, services.clock.now());
+        const isIdle = isSentAway(stopped);
+        const verdict = verdictOn(stopped, isIdle ? begunIdle : idleRuns(), hasMoved, services.clock.now());
         switch (verdict.kind) {
           case 'pass on':
             throw stopped;
           case 'later':
             if (verdict.waiting !== undefined) {
-              const since = await noteWaiting(database, lease, operation, verdict.waiting, services.clock.now());
+              // What is noted of its progress counts it as one that has moved something.
+              if (isIdle) await progress.flush();
+              const waiting = { ...verdict.waiting, ...(isIdle ? { idle: before } : {}) };
+              const since = await noteWaiting(database, lease, operation, waiting, services.clock.now());
               // Of a run that nobody ordered, its owner hears only what they have to act on.
               if (since !== null && transfer.byItself !== true)
                 await services.queue.announce(transferId, 'waiting', { occurrence: String(since) });

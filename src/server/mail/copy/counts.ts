@@ -18,6 +18,7 @@ export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>, room: (
   const folders = new Map<string, FolderCount>();
   let moved = 0;
   let movedOctets = 0;
+  let refused = 0;
   const tell = () => {
     const sum = { done: 0, total: 0, bytes: 0, kept: 0 };
     let octets: number | null = 0;
@@ -29,7 +30,7 @@ export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>, room: (
       octets = octets === null || octetsLeft === null ? null : octets + octetsLeft;
     }
     const left = octets === null || octets > room() ? null : { messages: sum.total - sum.done, octets };
-    onProgress({ ...sum, moved: { messages: moved, octets: movedOctets }, left });
+    onProgress({ ...sum, moved: { messages: moved, octets: movedOctets, refused }, left });
   };
   return {
     set: (path, count) => {
@@ -38,7 +39,10 @@ export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>, room: (
     },
     add: (path, rows) => {
       moved += rows.length;
-      for (const { size } of rows) movedOctets += size;
+      for (const { fate, size } of rows) {
+        movedOctets += size;
+        if (fate === 'refused') refused += 1;
+      }
       const count = folders.get(path);
       if (count === undefined) return;
       for (const { fate, size, earlier = false } of rows) {

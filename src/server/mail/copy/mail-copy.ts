@@ -44,8 +44,8 @@ export type CopyProgress = {
   readonly total: number;
   readonly bytes: number;
   readonly kept: number;
-  /** What this run has done, and what is left for it as far as that is known. */
-  readonly moved: { readonly messages: number; readonly octets: number };
+  /** What this run has done, which was refused in part, and what is left for it as far as that is known. */
+  readonly moved: { readonly messages: number; readonly octets: number; readonly refused: number };
   readonly left: { readonly messages: number; readonly octets: number } | null;
 };
 
