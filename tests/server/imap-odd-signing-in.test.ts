@@ -133,6 +133,7 @@ describe('Signing in to odd servers', () => {
       'busy',
     ],
     ['the same without a code', 'AUTH=PLAIN SASL-IR', 'NO IMAP access temporarily disabled, try again later', 'busy'],
+    ['a full mailbox', 'AUTH=PLAIN SASL-IR', 'NO Mailbox is full, IMAP blocked', 'full'],
     ['too many, in such words', 'AUTH=PLAIN SASL-IR', 'NO IMAP service blocked due to too many connections', 'busy'],
     ['no connection to the mailbox', 'AUTH=PLAIN SASL-IR', 'BAD User is authenticated but not connected.', 'busy'],
   ])('%s is told apart', async (_what, capabilities, said, fault) => {

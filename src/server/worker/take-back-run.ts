@@ -1,7 +1,7 @@
 import { isDiskFull } from '../export/staging/disk-room.ts';
 import { takeBack, type TakeBackEnd } from '../mail/copy/take-back.ts';
 import { openTakeBackRecords, type TakenBack, takenBack } from '../mail/copy/take-back-records.ts';
-import { MailError } from '../mail/imap/mail-error.ts';
+import { isSwitchedOff, MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError } from '../oauth/token-errors.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';
 import { credentialsIfAny } from '../transfers/credentials.ts';
@@ -68,7 +68,9 @@ export async function runTakeBack(
       await queue.sendTakeBackAgain(id, Math.max(pauseAfter(error, idleRuns), asked));
       return;
     }
-    const isSignIn = error instanceof ConsentError || (error instanceof MailError && error.fault === 'credentials');
+    const isSignIn =
+      error instanceof ConsentError ||
+      (error instanceof MailError && (error.fault === 'credentials' || isSwitchedOff(error)));
     await endTakeBack(services, lease, isSignIn ? SENTENCES.takenBackNoSignIn : SENTENCES.takenBackFailed);
   }
 }

@@ -150,13 +150,14 @@ export function openTakeBackRecords(database: Database, { transferId, epoch }: L
     folders: async () =>
       (
         await database.query<{ path: string; validities: string[] }>(
-          `select path, array(select distinct l.destination_uid_validity::text
-               from transfers this join transfers that on ${betweenSameAccounts('that', 'this')}
-               join ledger_mailboxes place on place.transfer_id = that.id
-               join ledger l on l.mailbox_id = place.id
-               where this.id = $1 and place.destination_path = made_folders.path and not l.earlier
-                 and l.destination_uid_validity is not null) as validities
-           from made_folders where ${TO_GO} group by path order by length(path) desc, path`,
+          `with put as (
+             select place.destination_path as path, array_agg(distinct l.destination_uid_validity::text) as validities
+             from transfers this join transfers that on ${betweenSameAccounts('that', 'this')}
+             join ledger_mailboxes place on place.transfer_id = that.id join ledger l on l.mailbox_id = place.id
+             where this.id = $1 and not l.earlier and l.destination_uid_validity is not null group by 1)
+           select path, coalesce(validities, '{}') as validities
+           from (select distinct path from made_folders where ${TO_GO}) made left join put using (path)
+           order by length(path) desc, path`,
           [transferId],
         )
       ).map(({ path, validities }) => ({ path, validities: validities.map(BigInt) })),

@@ -127,16 +127,19 @@ type Named = { readonly path: string; readonly stored: string };
 /** What became of messages, as far as it is known. `hidden`: the mailbox may have older ones than it shows. */
 type Taken = { readonly removed: number; readonly absent: number; readonly hidden: boolean };
 
-/** What a mailbox has, asked once; `null` where that is refused. */
-type Search = () => Promise<ReadonlySet<number> | null>;
+/** What a mailbox has; what is not above `lowest` may be there and not shown. */
+type Shown = { readonly uids: ReadonlySet<number>; readonly lowest: number };
+
+/** Asked once; `null` where that is refused. @param hidden whether it may have older messages than it shows */
+type Search = (hidden: boolean) => Promise<Shown | null>;
 
 function searchOf(path: string, reader: MailReader): Search {
-  let found: Promise<ReadonlySet<number> | null> | undefined;
-  const search = async () => {
+  let shown: Promise<Shown | null> | undefined;
+  const search = async (hidden: boolean) => {
     const uids = await unlessRefused(reader.search(path));
-    return uids === null ? null : new Set(uids);
+    return uids === null ? null : { uids: new Set(uids), lowest: hidden ? lowestOf(uids) : 0 };
   };
-  return () => (found ??= search());
+  return (hidden) => (shown ??= search(hidden));
 }
 
 /** @returns how many are not where they were put */
@@ -233,16 +236,14 @@ async function goneOf(
   { reader, search, hidden }: { readonly reader: MailReader; readonly search: Search; readonly hidden: boolean },
 ): Promise<readonly Appended[]> {
   const missing = messages.filter(({ destinationUid }) => !flags.has(destinationUid));
-  const found = missing.length === 0 ? null : await search();
-  if (found === null) return [];
-  const shownLate = missing.filter(({ destinationUid }) => found.has(destinationUid));
+  const shown = missing.length === 0 ? null : await search(hidden);
+  if (shown === null) return [];
+  const shownLate = missing.filter(({ destinationUid }) => shown.uids.has(destinationUid));
   for (const [uid, all] of await flagsOf(path, shownLate, reader)) flags.set(uid, all);
-  const lowest = hidden ? lowestOf(found) : 0;
-  return missing.filter((message) => !shownLate.includes(message) && message.destinationUid > lowest);
+  return missing.filter((message) => !shownLate.includes(message) && message.destinationUid > shown.lowest);
 }
 
-/** What is above it and not shown is not there. */
-function lowestOf(uids: ReadonlySet<number>): number {
+function lowestOf(uids: readonly number[]): number {
   let lowest = Infinity;
   for (const uid of uids) lowest = Math.min(lowest, uid);
   return lowest;

@@ -239,7 +239,7 @@ function faultOfAnswer({ raw, responseCode, text }: Clues): MailFault | undefine
   // Gmail says it of a day's octets as well.
   if (responseCode === 'OVERQUOTA' && BUSY_TEXT.test(text)) return 'busy';
   const known = BY_RESPONSE_CODE.get(responseCode) ?? faultInWords(responseCode, text);
-  if (raw.authenticationFailed === true && known !== 'busy') return faultOfSignIn(text, known);
+  if (raw.authenticationFailed === true) return faultOfSignIn(text, known);
   if (known !== undefined) return known;
   const isRefused = raw.responseStatus === 'NO' || raw.responseStatus === 'BAD' || responseCode !== undefined;
   return isRefused ? 'refused' : undefined;
@@ -247,9 +247,10 @@ function faultOfAnswer({ raw, responseCode, text }: Clues): MailFault | undefine
 
 /** Where no mail programs are let in for good, signing in anew would not help. */
 function faultOfSignIn(text: string, known: MailFault | undefined): MailFault {
-  if (OF_CREDENTIALS.test(text)) return known ?? 'credentials';
+  if (known !== undefined && known !== 'credentials') return known;
+  if (OF_CREDENTIALS.test(text)) return 'credentials';
   if (PASSING_TEXT.test(text)) return known ?? 'busy';
-  return SWITCHED_OFF.test(text) ? 'refused' : (known ?? 'credentials');
+  return SWITCHED_OFF.test(text) ? 'refused' : 'credentials';
 }
 
 function faultInWords(responseCode: string | undefined, text: string): MailFault | undefined {
