@@ -98,7 +98,7 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
       return;
     } catch (error) {
       if (hasArrived || (!isFarewell(error) && done > before.done)) idleRuns = 1;
-    if (error instanceof RefusedForNow) idleRuns = 0;
+      if (error instanceof RefusedForNow) idleRuns = 0;
       const seconds = await judged(error, { process, job, holding, idleRuns, hasMoved: done > 0 });
       if (seconds === null) return;
       rest = seconds;
