@@ -132,6 +132,12 @@ describe('Signing in to odd servers', () => {
       'NO [UNAVAILABLE] IMAP is temporarily disabled for maintenance',
       'busy',
     ],
+    [
+      'the same with the code of a wrong password',
+      'AUTH=PLAIN SASL-IR',
+      'NO [AUTHENTICATIONFAILED] IMAP access is temporarily disabled',
+      'busy',
+    ],
     ['the same without a code', 'AUTH=PLAIN SASL-IR', 'NO IMAP access temporarily disabled, try again later', 'busy'],
     ['a full mailbox', 'AUTH=PLAIN SASL-IR', 'NO Mailbox is full, IMAP blocked', 'full'],
     ['too many, in such words', 'AUTH=PLAIN SASL-IR', 'NO IMAP service blocked due to too many connections', 'busy'],

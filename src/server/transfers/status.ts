@@ -201,9 +201,10 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
   };
 }
 
-/** An export's, which counts what is in its files, may have left something out. */
-function isComplete({ finished, status, is_export: isExport }: OperationRow): boolean {
-  return finished !== null && status === 'completed' && !isExport;
+/** An export counts as done what is in its files only, and may have left something out. */
+function isComplete({ finished, status, is_export: isExport, skipped }: OperationRow): boolean {
+  const leftOut = isExport ? (skipped?.length ?? 0) : 0;
+  return finished !== null && status === 'completed' && leftOut === 0;
 }
 
 /**

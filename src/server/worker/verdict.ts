@@ -186,7 +186,7 @@ function attentionOn(error: unknown, idleRuns: number, hasMoved: boolean): Verdi
     case 'credentials':
       return hasMoved && idleRuns < SIGN_IN_TRIES ? null : refusedSignIn(side);
     case 'full':
-      return needs('destination', 'full', SENTENCES.full);
+      return side === 'source' ? needs(side, 'refused', SENTENCES.refused) : needs(side, 'full', SENTENCES.full);
     case 'refused':
       if (isBareRefusal(error) && idleRuns < REFUSED_RUNS) return null;
       return needs(side, 'refused', SENTENCES.refused);

@@ -189,9 +189,10 @@ async function putGroup(dav: Dav, book: URL, group: ContactGroup, signal: AbortS
 async function addMembers(dav: Dav, url: URL, members: readonly string[], signal: AbortSignal): Promise<boolean> {
   for (let attempt = 1; attempt <= FILL_TRIES; attempt += 1) {
     const stored = await dav.read(url, signal).catch(unlessOfOne);
-    if (stored === null || stored.etag === '') return false;
+    if (stored === null) return false;
     const filled = fillGroupVcard(stored.text, members);
     if (filled === null) return true;
+    if (stored.etag === '') return false;
     const status = (await dav.replace(url, filled, stored.etag, signal).catch(unlessOfOne)) ?? 0;
     if (status !== 412) return status >= 200 && status < 300;
   }

@@ -43,7 +43,7 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
     await readers.work(workOf(batches), (batch, reader) => stager.take(batch, reader));
     if (stager.count() === before) break;
   }
-  const ofMessages = leftByGoodbyes(stager.faults, gathering, { source: source.limits.downADay });
+  const ofMessages = leftByGoodbyes(stager.faults, { source: source.limits.downADay });
   const lasting = ofMessages === 'all' ? ofMessages : (hangUpIn(found, stager) ?? ofMessages);
   const longer = lasting === null ? null : troubledForNow(gathering, lasting);
   const wait = longer ?? refusedForNow(gathering);

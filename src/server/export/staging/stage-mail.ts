@@ -141,6 +141,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
       // The next pass lists it again, or finds it gone.
       if (opened?.uidValidity !== listing.uidValidity) return;
       open.set(reader, listing);
+      hangUps.delete(path);
     }
     const wanted = uids.filter((uid) => !listing.taken.has(uid));
     const place = sourcePlace(reader, listing.mailbox.path, listing.uidValidity);

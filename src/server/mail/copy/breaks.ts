@@ -1,7 +1,6 @@
 import { isBreak, isFarewell } from '../imap/mail-error.ts';
 import { observed } from '../imap/observed-octets.ts';
 import type { Fetched, MailReader } from '../imap/streams.ts';
-import type { Waits } from './mail-copy.ts';
 import type { Run } from './run.ts';
 import type { Account } from './sessions.ts';
 
@@ -93,18 +92,15 @@ export function noteBreakOff(
 
 /**
  * Whether messages may have been left by goodbyes that were to the account: `all` where only so much of the same passes in
- * a day, so that they may have been to all of the rest. What is all that an earlier run has left, by no such goodbyes, is
- * no better known by a run in which nothing else passes.
+ * a day, so that they may have been to all of the rest. A later run does not know what an earlier one had proven to be a
+ * message's own.
  * @param aDay how many octets pass in a day, where a provider has such a limit
  */
 export function leftByGoodbyes(
   run: Pick<Faults, 'faults'>,
-  { refusalWaits, troubleWaits }: Waits,
   aDay: Readonly<Partial<Record<Passing, number | undefined>>>,
 ): 'all' | 'goodbyes' | null {
-  const wasLeft = refusalWaits > 0 && troubleWaits === 0;
-  const isNew = (passing: Passing) => !wasLeft || run.faults(passedBy(passing)) > 0;
-  const left = PASSING.filter((passing) => run.faults(leftBy(passing)) > 0 && isNew(passing));
+  const left = PASSING.filter((passing) => run.faults(leftBy(passing)) > 0);
   if (left.length === 0) return null;
   return left.some((passing) => aDay[passing] !== undefined) ? 'all' : 'goodbyes';
 }

@@ -91,7 +91,7 @@ async function unlessItMayPass(engine: Engine, isDone: boolean): Promise<void> {
 function ofGoodbyes({ copy, faults }: Run): ReturnType<typeof leftByGoodbyes> {
   const [source, destination] = [copy.source.limits, copy.destination.limits];
   const aDay = { source: source.downADay, destination: destination.downADay, appends: destination.upADay };
-  return leftByGoodbyes({ faults }, copy, aDay);
+  return leftByGoodbyes({ faults }, aDay);
 }
 
 /** What a server says of all mailboxes but those that it refuses, and has opened none, is its own trouble. */

@@ -147,20 +147,28 @@ export function openTakeBackRecords(database: Database, { transferId, epoch }: L
         );
         await sql.query('update take_backs set idle_runs = 0 where transfer_id = $1', [transferId]);
       }),
-    folders: async () =>
-      (
-        await database.query<{ path: string; validities: string[] }>(
-          `with put as (
-             select place.destination_path as path, array_agg(distinct l.destination_uid_validity::text) as validities
-             from transfers this join transfers that on ${betweenSameAccounts('that', 'this')}
-             join ledger_mailboxes place on place.transfer_id = that.id join ledger l on l.mailbox_id = place.id
-             where this.id = $1 and not l.earlier and l.destination_uid_validity is not null group by 1)
-           select path, coalesce(validities, '{}') as validities
-           from (select distinct path from made_folders where ${TO_GO}) made left join put using (path)
-           order by length(path) desc, path`,
-          [transferId],
-        )
-      ).map(({ path, validities }) => ({ path, validities: validities.map(BigInt) })),
+    folders: async () => {
+      const made = await database.query<{ path: string }>(
+        `select distinct path, length(path) from made_folders where ${TO_GO} order by length(path) desc, path`,
+        [transferId],
+      );
+      if (made.length === 0) return [];
+      const paths = made.map(({ path }) => path);
+      const put = await database.query<{ path: string; validity: string }>(
+        `select place.destination_path as path, l.destination_uid_validity::text as validity
+         from transfers this join transfers that on ${betweenSameAccounts('that', 'this')}
+         join ledger_mailboxes place on place.transfer_id = that.id join ledger l on l.mailbox_id = place.id
+         where this.id = $1 and place.destination_path = any($2) and not l.earlier
+           and l.destination_uid_validity is not null
+         group by place.destination_path, l.destination_uid_validity`,
+        [transferId, paths],
+      );
+      const validities = Map.groupBy(put, ({ path }) => path);
+      return paths.map((path) => ({
+        path,
+        validities: (validities.get(path) ?? []).map(({ validity }) => BigInt(validity)),
+      }));
+    },
     folderRemoved: (path) =>
       held(async (sql) => {
         await sql.query(`delete from made_folders where ${TO_GO} and path = $2`, [transferId, path]);

@@ -249,8 +249,9 @@ function faultOfAnswer({ raw, responseCode, text }: Clues): MailFault | undefine
 function faultOfSignIn(text: string, known: MailFault | undefined): MailFault {
   if (known !== undefined && known !== 'credentials') return known;
   if (OF_CREDENTIALS.test(text)) return 'credentials';
-  if (PASSING_TEXT.test(text)) return known ?? 'busy';
-  return SWITCHED_OFF.test(text) ? 'refused' : 'credentials';
+  const isOff = SWITCHED_OFF.test(text);
+  if (PASSING_TEXT.test(text)) return isOff ? 'busy' : (known ?? 'busy');
+  return isOff ? 'refused' : 'credentials';
 }
 
 function faultInWords(responseCode: string | undefined, text: string): MailFault | undefined {
