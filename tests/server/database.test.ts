@@ -20,6 +20,7 @@ import {
 import { needs } from '../support/needs.ts';
 import { command } from '../support/postgres.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
+import { steppedLooks } from '../support/stepped-looks.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 const ADD = 'insert into numbers (number) values ($1) returning number';
@@ -428,23 +429,19 @@ test('a clock that goes wrong while the process runs is reported once, and again
   const lines: string[] = [];
   const log = openLog('info', { write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg) });
   let ahead = 0;
-  let look: (() => void) | undefined;
-  let coming = Promise.withResolvers<void>();
-  const after = (_: number, run: () => void) => {
-    look = run;
-    coming.resolve();
-    return () => {};
-  };
+  const looks = steppedLooks();
   let isAway = false;
   const query: Database['query'] = (...asked) =>
     isAway ? Promise.reject(new Error('away')) : database.query(...asked);
-  await using _watch = await watchClock({ database: { query }, clock: { now: () => Date.now() + ahead, after }, log });
+  await using _watch = await watchClock({
+    database: { query },
+    clock: { now: () => Date.now() + ahead, after: looks.after },
+    log,
+  });
   for (const [by, away] of [[0], [3_600_000], [3_600_000], [3_600_000, true], [0], [-3_600_000]] as const) {
     ahead = by;
     isAway = away === true;
-    coming = Promise.withResolvers();
-    look?.();
-    await coming.promise;
+    await looks.next();
   }
   expect(lines).toEqual([
     expect.stringContaining('3600 s ahead'),

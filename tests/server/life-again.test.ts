@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/server/store/database.ts';
 import { eraseEnded } from '../../src/server/transfers/retention.ts';
 import {
+  again,
   call,
   HOST,
   openWorldOfTest,
@@ -32,12 +33,6 @@ async function everything({ destinationMail }: LifeWorld): Promise<string[]> {
 async function arrived({ destinationMail }: LifeWorld): Promise<number> {
   await using client = await destinationMail();
   return (await client.read('INBOX')).length;
-}
-
-async function again(world: LifeWorld, ordered: Ordered): Promise<Ordered> {
-  const answer = await call(world, 'again', ordered, GIVEN);
-  expect(answer.status).toBe(200);
-  return { id: (answer.body as { jobid: string }).jobid, headers: ordered.headers };
 }
 
 /** @returns what restores all tables as they are now */

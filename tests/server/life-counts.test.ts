@@ -3,6 +3,7 @@ import { receiptAddress } from '../../src/contract/calls/receipt.ts';
 import { copiedBy } from '../../src/contract/transfer-status.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import {
+  again,
   call,
   mailWhen,
   NEW_ANN,
@@ -15,15 +16,8 @@ import {
 } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
 
-const GIVEN = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
 const TOLD = { parameters: { notification_email: NEW_ANN } };
 const some = (from: number, count: number) => Array.from({ length: count }, (_, number) => letter(from + number));
-
-async function again(world: LifeWorld, ordered: Ordered): Promise<Ordered> {
-  const answer = await call(world, 'again', ordered, GIVEN);
-  expect(answer.status).toBe(200);
-  return { ...ordered, id: (answer.body as { jobid: string }).jobid };
-}
 
 async function receiptOf({ web }: LifeWorld, { id, headers }: Ordered) {
   const { body } = await web.get(receiptAddress(id, 'json'), headers);

@@ -3,6 +3,7 @@ import { receiptAddress } from '../../src/contract/calls/receipt.ts';
 import type { TakeBackStep } from '../../src/server/mail/copy/take-back.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import {
+  again,
   call,
   NEW_ANN,
   openWorldOfTest,
@@ -509,9 +510,7 @@ describe('taking back', { timeout: 60_000 }, () => {
     expect(body).toMatchObject({ copied: mail.done, taken_back: mail.done });
     const { text } = await world.web.get(receiptAddress(ordered.id, 'html'), ordered.headers);
     expect(text).toContain(`<th scope="row">Of these, taken back</th><td>${mail.done}</td>`);
-    const given = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
-    const { jobid: id } = (await call(world, 'again', ordered, given)).body as { jobid: string };
-    const copied = await whenEnded(world, { ...ordered, id });
+    const copied = await whenEnded(world, await again(world, ordered));
     expect(copied).toMatchObject({ status: 'completed', done: 5, copied: 5 });
     expect(copied.present).toBeUndefined();
   });
@@ -520,20 +519,19 @@ describe('taking back', { timeout: 60_000 }, () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 2), Family: some(20, 2) } });
     const before = await everything(world);
     await using _worker = await world.work();
-    const again = async (ordered: Ordered, ...letters: readonly Letter[]) => {
+    const bringMore = async (ordered: Ordered, ...letters: readonly Letter[]) => {
       {
         await using client = await world.sourceMail();
         await client.append('Family', letters);
       }
-      const given = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
-      const { jobid: id } = (await call(world, 'again', ordered, given)).body as { jobid: string };
-      await whenEnded(world, { ...ordered, id });
-      return { ...ordered, id };
+      const next = await again(world, ordered);
+      await whenEnded(world, next);
+      return next;
     };
     const first = await world.order();
     await whenEnded(world, first);
-    const second = await again(first, letter(50));
-    const third = await again(second, letter(51));
+    const second = await bringMore(first, letter(50));
+    const third = await bringMore(second, letter(51));
     await takenBack(world, second);
     await takenBack(world, first);
     expect((await everything(world)).filter((each) => each.startsWith('Family'))).toHaveLength(2);
@@ -566,11 +564,10 @@ describe('taking back', { timeout: 60_000 }, () => {
       await using source = await world.sourceMail();
       await source.append('Family', [letter(50)]);
     }
-    const given = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
-    const { jobid: id } = (await call(world, 'again', first, given)).body as { jobid: string };
-    await whenEnded(world, { ...first, id });
+    const next = await again(world, first);
+    await whenEnded(world, next);
     expect((await everything(world)).filter((each) => each.startsWith('Family'))).not.toEqual([]);
-    await takenBack(world, { ...first, id });
+    await takenBack(world, next);
     expect((await everything(world)).filter((each) => each.startsWith('Family'))).toEqual([]);
   });
 
@@ -590,10 +587,9 @@ describe('taking back', { timeout: 60_000 }, () => {
       await using client = await world.sourceMail();
       await client.append('Family', [letter(50)]);
     }
-    const given = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
-    const { jobid: id } = (await call(world, 'again', first, given)).body as { jobid: string };
-    await whenEnded(world, { ...first, id });
-    await takenBack(world, { ...first, id });
+    const next = await again(world, first);
+    await whenEnded(world, next);
+    await takenBack(world, next);
     expect(await everything(world)).toEqual(before);
   });
 

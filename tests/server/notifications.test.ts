@@ -9,7 +9,7 @@ import { freePort } from '../support/free-port.ts';
 import { openNotifier, type NotifierSettings } from '../../src/server/notifications/notifier.ts';
 import type { News, NotificationKind } from '../../src/server/notifications/news.ts';
 import type { Database } from '../../src/server/store/database.ts';
-import { newsOf } from '../../src/server/transfers/status.ts';
+import { newsOf } from '../../src/server/transfers/transfer-news.ts';
 import { reviewOf } from '../../src/server/transfers/review.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { openJobQueue, type JobQueue } from '../../src/server/worker/queue.ts';

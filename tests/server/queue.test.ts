@@ -16,6 +16,7 @@ import { sampleOf } from '../folders.ts';
 import { EMBEDDED, FRESH, openTestDatabase, type TestAddress } from '../support/fresh-database.ts';
 import { openWorld } from '../support/transfer-world.ts';
 import { notedDatabase, rowsRead } from '../support/rows-read.ts';
+import { steppedLooks } from '../support/stepped-looks.ts';
 
 const LOOK = 'select 1 from pgboss.job';
 
@@ -383,18 +384,10 @@ test('that orders wait and no worker takes any is told once, and that they have 
   await using queue = await openJobQueue({ database, log: openLog('silent') });
   const lines: { msg: string; waiting?: number }[] = [];
   const log = openLog('info', { write: (line) => void lines.push(JSON.parse(line) as { msg: string }) });
-  let look: (() => void) | undefined;
-  let coming = Promise.withResolvers<void>();
-  const after = (_: number, run: () => void) => {
-    look = run;
-    coming.resolve();
-    return () => {};
-  };
-  await using _watch = watchUntaken({ database, clock: { after }, log });
+  const looks = steppedLooks();
+  await using _watch = watchUntaken({ database, clock: looks, log });
   const lookNow = async () => {
-    coming = Promise.withResolvers();
-    look?.();
-    await coming.promise;
+    await looks.next();
     return lines.splice(0);
   };
   for (const id of ['one', 'two']) await queue.send(id);

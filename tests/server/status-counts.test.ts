@@ -7,7 +7,8 @@ import {
   noteWaiting,
   waitingOperations,
 } from '../../src/server/transfers/operations.ts';
-import { newsOf, statusOf } from '../../src/server/transfers/status.ts';
+import { statusOf } from '../../src/server/transfers/status.ts';
+import { newsOf } from '../../src/server/transfers/transfer-news.ts';
 import { openTransfers } from '../../src/server/transfers/orders.ts';
 import { openSharedSafe } from '../../src/server/store/safe.ts';
 import { openVault } from '../../src/server/store/vault.ts';

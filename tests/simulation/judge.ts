@@ -204,8 +204,6 @@ function falselyNoted({ scenario, noted }: Pick<Evidence, 'scenario' | 'noted'>)
     const causes = [closing, refusesReading, renumbers, goodbyeAfterCommands, shortListings, longestName];
     if ([...causes, refusesCreating, quota].some((cause) => cause !== undefined)) return false;
     if (scenario.poison.some((each) => sideOf(each) === side)) return false;
-    // What is held against a source that lets nobody in may be told as the destination's (README, known).
-    if (side === 'destination' && scenario.source.closing !== undefined) return false;
     return ![...scenario.deeds, ...scenario.links].some((each) => each.side === side);
   };
   return noted.filter((note) => isWell(isOfSource(note) ? 'source' : 'destination'));

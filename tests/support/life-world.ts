@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { startWorker, type WorkerServices } from '../../src/server/worker/worker.ts';
 import type { Environment } from '../../src/contract/settings.ts';
 import type { OauthProvider } from '../../src/contract/provider.ts';
@@ -218,6 +218,14 @@ export async function sentOn(
 
 function isOver(mail: MailStatus): boolean {
   return ended(mail) || mail.attention !== undefined;
+}
+
+/** Orders the same move once more, with the same passwords. @returns the new order */
+export async function again(world: Pick<LifeWorld, 'web'>, ordered: Ordered): Promise<Ordered> {
+  const given = { source_account: { password: PASSWORD }, destination_account: { password: PASSWORD } };
+  const answer = await call(world, 'again', ordered, given);
+  expect(answer.status).toBe(200);
+  return { ...ordered, id: (answer.body as { jobid: string }).jobid };
 }
 
 export function call(

@@ -10,7 +10,8 @@ import type { Vault } from '../store/vault.ts';
 import { destroyCredentials, insertCredentials, sealOrder } from './credentials.ts';
 import { copyOwners } from './owners.ts';
 import { sharedReading } from './shared-reading.ts';
-import { newsOf, statusOf, type StatusSources } from './status.ts';
+import { statusOf, type StatusSources } from './status.ts';
+import { newsOf } from './transfer-news.ts';
 import { insertTransfer, type Transfer } from './transfer.ts';
 
 /** What a subscriber has ordered. `imap` is `host` or `host:port`. A destination has a password or a token, an export neither. */

@@ -105,6 +105,11 @@ export function leftByGoodbyes(
   return left.some((passing) => aDay[passing] !== undefined) ? 'all' : 'goodbyes';
 }
 
+/** Whether the last thing that an account has said of these is a goodbye. */
+export function isSentAway(passing: Passing, run: Pick<Faults, 'faults'>): boolean {
+  return run.faults(goodbyesTo(passing)) > 0;
+}
+
 /** Whether others have passed since the goodbye before to this message, at least once since it is asked for alone. */
 function isAmongOthers(name: string, passing: Passing, run: Faults): boolean {
   const others = `${name} after ${run.faults(passedBy(passing))} others`;

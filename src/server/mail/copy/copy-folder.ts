@@ -1,7 +1,7 @@
 import { isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Listed, MailWriter, Opened, Selected } from '../imap/streams.ts';
 import { afterRefusal, openBoth, reopen, unlessClosed } from './both-mailboxes.ts';
-import { appendName, BREAKS_ALONE, BREAKS_TOGETHER, messageName, sourcePlace } from './breaks.ts';
+import { appendName, BREAKS_ALONE, BREAKS_TOGETHER, isSentAway, messageName, sourcePlace } from './breaks.ts';
 import type { Fetches } from './fetches.ts';
 import { noRows, olderOf, readRows, takeOverOlder, type KnownRows } from './known-rows.ts';
 import type { AddedMailbox, Group, LedgerMailbox, Planned } from './ledger.ts';
@@ -266,7 +266,11 @@ async function sendWaiting(
   for (const message of waiting)
     (Math.max(breaksOf(message), appendBreaksOf(message)) < BREAKS_TOGETHER ? whole : suspects).push(message);
   try {
-    await sendMessages(ordered(whole, folder, run.copy.sizes), sending, begun?.fetches);
+    const ofWhole = ordered(whole, folder, run.copy.sizes);
+    // This connection has settled and listed, and may be at its end before anything is appended.
+    if (begun === undefined && whole.length > 0 && isSentAway('appends', run))
+      await overNewSession(session, mailbox, run, (by) => sendMessages(ofWhole, sendingOver(by)));
+    else await sendMessages(ofWhole, sending, begun?.fetches);
     for (const message of suspects) {
       // The destination has been looked through for it since.
       if (appendBreaksOf(message) >= BREAKS_TOGETHER + BREAKS_ALONE) {

@@ -145,9 +145,9 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
     if (open.length === 0 || round === PASSES) {
       for (const mailbox of open) {
         // A server may break off at what it will give another time.
-        if (!left.has(mailbox.sourcePath))
-          troubleWith(engine, mailbox)(new MailError('busy', 'Not all was read back.'));
-        await noteUnread(mailbox, engine);
+        const error = new MailError('busy', 'Not all was read back.');
+        if (!left.has(mailbox.sourcePath)) troubleWith(engine, mailbox)(error);
+        await noteUnread(mailbox, engine, error);
       }
       await unlessItMayPass(engine, true);
       await forgetReasons(engine);
@@ -209,12 +209,17 @@ async function settleOpenMailboxes(ids: ReadonlySet<number>, engine: Engine): Pr
     async (mailbox, session) => {
       const { checker } = session;
       const path = mailbox.destinationPath;
-      const trouble = troubleWith(engine, mailbox);
+      const note = troubleWith(engine, mailbox);
+      let by: MailError | undefined;
+      const trouble = (error: MailError) => {
+        note(error);
+        by = error;
+      };
       const opening = notingHangUps('destination', path, checker, run, () => checker.open(path));
       const opened = await unlessTroubled(opening, path, run, trouble);
-      const looked =
-        opened && (await unlessTroubled(findAnew(mailbox, opened.uidValidity, session, run), path, run, trouble));
-      if (looked === null) await noteUnread(mailbox, engine);
+      if (opened !== null)
+        await unlessTroubled(findAnew(mailbox, opened.uidValidity, session, run), path, run, trouble);
+      if (by !== undefined) await noteUnread(mailbox, engine, by);
       else seen.delete(mailbox.sourcePath);
     },
     () => 1,

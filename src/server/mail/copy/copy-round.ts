@@ -84,15 +84,13 @@ function mostReadingBack({ connections }: Engine): number {
 function checkingIn(engine: Engine) {
   const { run, findings } = engine;
   return async ({ mailbox, ...check }: Check, session: CheckSession): Promise<void> => {
-    const reading = readBack({ mailbox, ...check }, session, run, findings).then(() => true);
-    const isRead = await unlessTroubled(
-      reading,
-      mailbox.destinationPath,
-      run,
-      troubleWith(engine, mailbox),
-      mailbox.sourcePath,
-    );
-    if (isRead === null) findings.unread.add(mailbox);
+    const note = troubleWith(engine, mailbox);
+    const leave = (error: MailError) => {
+      note(error);
+      findings.unread.set(mailbox, error);
+    };
+    const reading = readBack({ mailbox, ...check }, session, run, findings);
+    await unlessTroubled(reading, mailbox.destinationPath, run, leave, mailbox.sourcePath);
   };
 }
 
@@ -243,11 +241,16 @@ async function noteLeft(
 
 /** What reading back has left: flags that the server dropped, and messages that are not where they were stored. */
 async function settleFindings(engine: Engine): Promise<void> {
-  const { findings } = engine;
   await setDroppedFlags(engine);
-  for (const mailbox of findings.unread) await noteUnread(mailbox, engine);
-  findings.unread.clear();
+  await noteAllUnread(engine);
   await lookForAbsent(engine);
+  await noteAllUnread(engine);
+}
+
+async function noteAllUnread(engine: Engine): Promise<void> {
+  const { findings } = engine;
+  for (const [mailbox, error] of findings.unread) await noteUnread(mailbox, engine, error);
+  findings.unread.clear();
 }
 
 /** Those that the server refuses to set are left: the messages are there. */
@@ -275,9 +278,12 @@ async function lookForAbsent(engine: Engine): Promise<void> {
   await listDestinationPaths(engine);
   await checkers.work(workOf([...absent]), async ([path, all], session) => {
     const mailboxes = all.map(({ check }) => check.mailbox);
-    const settling = settleAbsent(path, all, session, run, findings.late).then(() => true);
-    const settled = await unlessTroubled(settling, path, run, troubleWith(engine, ...mailboxes));
-    if (settled === null) for (const mailbox of new Set(mailboxes)) await noteUnread(mailbox, engine);
+    const note = troubleWith(engine, ...mailboxes);
+    const leave = (error: MailError) => {
+      note(error);
+      for (const mailbox of mailboxes) findings.unread.set(mailbox, error);
+    };
+    await unlessTroubled(settleAbsent(path, all, session, run, findings.late), path, run, leave);
   });
 }
 
@@ -285,10 +291,15 @@ async function lookForAbsent(engine: Engine): Promise<void> {
  * Notes that the destination has the mailbox and does not let us look into it, so that nobody knows what is there. This
  * outweighs a listing that stayed short.
  */
-export async function noteUnread({ id, sourcePath }: LedgerMailbox, { run, left, seen }: Engine): Promise<void> {
+export async function noteUnread(
+  { id, sourcePath }: LedgerMailbox,
+  { run, left, seen }: Engine,
+  { account }: Pick<MailError, 'account'>,
+): Promise<void> {
   if (left.has(sourcePath)) return;
   // If it was not copied whole, the rest can't come either.
-  const reason = seen.has(sourcePath) ? 'mailbox not read back' : 'mailbox closed';
+  const ofDestination = seen.has(sourcePath) ? 'mailbox not read back' : 'mailbox closed';
+  const reason = account === 'source' ? 'mailbox unreadable' : ofDestination;
   left.set(sourcePath, reason);
   await run.copy.ledger.noteMailbox(id, reason);
 }

@@ -200,7 +200,7 @@ async function runEngine<Result>(
     saysUids: true,
     alone: Promise.withResolvers(),
     checks: openChecks(copy.sizes),
-    findings: { flags: [], kept: new Map(), absent: [], late: new Set(), read: new WeakSet(), unread: new Set() },
+    findings: { flags: [], kept: new Map(), absent: [], late: new Set(), read: new WeakSet(), unread: new Map() },
     forwarded: openForwarded(run.destinationPaths, clock, ledger, run),
     sourcePaths: [],
     destinationPaths: [],

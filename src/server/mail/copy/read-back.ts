@@ -1,4 +1,4 @@
-import { isBreak, isRefusal, MailboxRenumbered, unlessRefused } from '../imap/mail-error.ts';
+import { isBreak, isRefusal, MailboxRenumbered, type MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Fetched, Listed, MailReader, Octets } from '../imap/streams.ts';
 import type { Clock } from '../imap/wire.ts';
 import { destinationPlace, fetchReadable, messageName, notingBreaks, readableOf, sourcePlace } from './breaks.ts';
@@ -26,7 +26,7 @@ export type Findings = {
   /** Read back, and found to be what was sent or settled as what else it is. */
   readonly read: WeakSet<Unchecked>;
   /** Mailboxes at which the server refused something while they were read back. */
-  readonly unread: Set<LedgerMailbox>;
+  readonly unread: Map<LedgerMailbox, MailError>;
 };
 
 /** How many are noted at a time, so that reading back can be interrupted. */

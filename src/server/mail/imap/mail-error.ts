@@ -35,6 +35,12 @@ export class MailError extends Error {
     this.responseCode = options.responseCode;
   }
 
+  /** Of that account, unless it is known to be of the other one. */
+  of(account: MailRole | undefined): this {
+    this.account ??= account;
+    return this;
+  }
+
   /**
    * Whether the same may work later without its owner doing something. TLS fails for a moment as well: a crowded server
    * says so by an alert or in clear, one of many has an old certificate, and those that run out are renewed.

@@ -79,7 +79,7 @@ export class ImapConnection implements AsyncDisposable {
       clock,
       limit: silence,
       waitsFor: () => this.#waitsFor(),
-      tooLong: () => this.end(this.#marked(new MailError('slow', 'The mail server did not answer in time.'))),
+      tooLong: () => this.end(new MailError('slow', 'The mail server did not answer in time.').of(this.role)),
     });
     this.outgoing = new Outgoing(socket, {
       mayWrite,
@@ -95,11 +95,11 @@ export class ImapConnection implements AsyncDisposable {
       silence: this.#silence,
       readAhead,
       inlet,
-      failed: (error) => this.end(this.#marked(lostBy(error))),
+      failed: (error) => this.end(lostBy(error).of(this.role)),
     });
     this.#greeting.promise.catch(() => {});
     this.#carrier = new Carrier(socket, (error) =>
-      this.end(this.#marked(this.#bye === undefined ? lostBy(error) : errorOf(this.#bye))),
+      this.end((this.#bye === undefined ? lostBy(error) : errorOf(this.#bye)).of(this.role)),
     );
     this.incoming.listen();
     this.#silence.watch();
@@ -366,12 +366,7 @@ export class ImapConnection implements AsyncDisposable {
 
   #heard(error: MailError): MailError {
     this.#hold.note(error);
-    return this.#marked(error);
-  }
-
-  #marked(error: MailError): MailError {
-    error.account ??= this.role;
-    return error;
+    return error.of(this.role);
   }
 
   #fallSilent(error: MailError): void {
