@@ -95,7 +95,7 @@ export function judge(evidence: Evidence): string[] {
   // One that is kept of several may be told as what another one was changed into (README, seed 2000048).
   if (!keepsTwinsOnce(destination)) toldOnce(told, wrong);
   readAsTold(told, destination, wrong);
-  isAsTold(told, destination, wrong);
+  isAsTold(told, deleted, destination, wrong);
   // As many as are told may differ.
   const unlike = unlikeTheSource(evidence);
   if (unlike.length > receipt.changed) wrong.push(...unlike);
@@ -293,9 +293,9 @@ function readAsTold(told: Told, destination: SimulatedAccount, wrong: string[]):
 
 /**
  * What is told to have been read back and found as it was sent is that, octet for octet and of its date; what is told as
- * changed or in another form differs.
+ * changed or in another form differs. What the source has lost since may be known by its date alone, without a digest.
  */
-function isAsTold(told: Told, destination: SimulatedAccount, wrong: string[]): void {
+function isAsTold(told: Told, deleted: ReadonlySet<string>, destination: SimulatedAccount, wrong: string[]): void {
   const there = new Map<string, StoredMail>();
   for (const { uidValidity, messages } of destination.folders.values())
     for (const message of messages) there.set(`${uidValidity} ${message.uid}`, message);
@@ -303,7 +303,8 @@ function isAsTold(told: Told, destination: SimulatedAccount, wrong: string[]): v
     for (const { uid, fate, verified, sha256, date, destinationUid, destinationUidValidity } of rows) {
       const message = there.get(`${destinationUidValidity} ${destinationUid}`);
       if (message === undefined || !isWorker(message.by)) continue;
-      const isSame = digestOf(message.octets) === sha256;
+      const digest = digestOf(message.octets);
+      const isSame = sha256 === undefined ? deleted.has(digest) : digest === sha256;
       const hasDate = date === null || Math.floor(message.internalDate / 1000) === date;
       if (fate === 'stored' && verified && !(isSame && hasDate)) wrong.push(`${uid} is told as stored, and differs`);
       // A date that a server does not take is replaced by another one, which it has then.

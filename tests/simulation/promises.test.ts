@@ -112,7 +112,12 @@ test('of a large inbox the newest thousand come first', async () => {
 
 test.each<[string, Partial<Scenario>]>([
   ['over one connection', { connections: 1 }],
-  ['over several, to a provider that takes so much a day', { upADay: 1e9 }],
+  ['over several', {}],
+  ['over several, without UIDs', { destination: { uidPlus: false } }],
+  [
+    'over several, each message announced, to a provider that takes so much a day',
+    { upADay: 1e9, destination: { multiAppend: false, literals: 'synchronising' } },
+  ],
 ])('the inbox comes before all other folders, whatever their names are, %s', async (_, given) => {
   const folders = [{ name: 'Aardvark', letters: 20 }, { name: 'Zebra', letters: 20 }, ...FOLDERS];
   const { wrong, accounts } = await simulate({ ...PLAIN, folders, sizes: SMALL, ...given });

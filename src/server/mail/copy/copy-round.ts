@@ -173,9 +173,10 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
     await note(folder, listing);
   };
   const listed = folders.filter(({ sourcePath }) => !left.has(sourcePath));
-  // What a provider takes in a day is for the inbox first.
-  const isLimited = destination.limits.upADay !== undefined;
-  const alone = listed.filter(({ isInbox }) => isInbox && isLimited);
+  // What a provider takes in a day is for the inbox first. If each message waits for an answer, one lane leaves most of a
+  // line unused.
+  const isFirst = destination.limits.upADay !== undefined || engine.takesUnannounced;
+  const alone = listed.filter(({ isInbox }) => isInbox && isFirst);
   const check = checkingIn(engine);
   let isBusy = false;
   const checkMeanwhile = async (item: Check, session: Session) => {

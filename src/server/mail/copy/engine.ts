@@ -49,6 +49,8 @@ export type Engine = {
   released: Promise<void>;
   /** Whether the destination says the UIDs of what it stores; if not, nothing can be read back beside the lanes. */
   saysUids: boolean;
+  /** Whether it takes messages of any size unannounced (LITERAL+), so that one connection fills a line. */
+  takesUnannounced: boolean;
   /** Resolved when nobody reads back beside the lanes of the round under way. */
   alone: PromiseWithResolvers<void>;
   /** Of the round under way. */
@@ -132,7 +134,9 @@ async function runEngine<Result>(
     size: Math.max(1, Math.min(source.limits.connections, towards)),
     open: async () => {
       const session = await openSession(copy, counted);
-      engine.saysUids = session.writer.traits.saysUids;
+      const { saysUids, literals } = session.writer.traits;
+      engine.saysUids = saysUids;
+      engine.takesUnannounced = literals === 'any size';
       return session;
     },
   });
@@ -198,6 +202,7 @@ async function runEngine<Result>(
     controlled: false,
     released: Promise.resolve(),
     saysUids: true,
+    takesUnannounced: false,
     alone: Promise.withResolvers(),
     checks: openChecks(copy.sizes),
     findings: { flags: [], kept: new Map(), absent: [], late: new Set(), read: new WeakSet(), unread: new Map() },
