@@ -42,9 +42,16 @@ export function environmentOf(world: World): Record<string, string> {
     FAQ_URL: `${webUrl}/help`,
     PRIVACY_URL: `${webUrl}/privacy`,
     TERMS_URL: `${webUrl}/terms`,
+    ACCESS_END: endOfAccess(new Date()),
   };
   for (const [key, { port }] of destinations) Object.assign(environment, providerSettings(key, port, world));
   return environment;
+}
+
+/** The last day of the month after next: what the portal shows, and is built with, changes once a month. */
+function endOfAccess(now: Date): string {
+  const day = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 3, 0));
+  return `${day.toISOString().slice(0, 10)}T23:59:59-08:00`;
 }
 
 function providerSettings(key: OauthProvider, imapPort: number, world: World): Record<string, string> {

@@ -94,11 +94,27 @@ test('a busy mail server is asked again after exactly the pause it asks for, and
   expect(triedFor(new MailError('busy', 'Later.'))).toBe(Infinity);
 });
 
-test('an Exchange mailbox that nobody may read by IMAP is waited for some hours, and then left to the owner', () => {
-  const cause = { responseStatus: 'BAD', responseText: 'User is authenticated but not connected.' };
-  const error = mailErrorOf(Object.assign(new Error('BAD'), cause));
-  expect(verdictOn(error, 27, true, 0)).toMatchObject({ kind: 'later', waiting: { reason: 'busy' } });
-  expect(verdictOn(error, 28, true, 0)).toMatchObject({ kind: 'attention', reason: 'refused' });
+test.each([
+  { responseStatus: 'BAD', responseText: 'User is authenticated but not connected.' },
+  {
+    responseStatus: 'NO',
+    serverResponseCode: 'AUTHENTICATIONFAILED',
+    responseText: 'IMAP access has been temporarily disabled',
+    authenticationFailed: true,
+  },
+])(
+  'a mailbox that nobody may read by IMAP ($responseText) is waited for some hours, and then left to the owner',
+  (cause) => {
+    const error = mailErrorOf(Object.assign(new Error('refused'), cause));
+    expect(verdictOn(error, 27, true, 0)).toMatchObject({ kind: 'later', waiting: { reason: 'busy' } });
+    expect(verdictOn(error, 28, true, 0)).toMatchObject({ kind: 'attention', reason: 'refused' });
+  },
+);
+
+test('maintenance is waited for as long as it is said', () => {
+  const responseText = 'IMAP is temporarily disabled for maintenance';
+  const cause = { responseStatus: 'NO', serverResponseCode: 'UNAVAILABLE', responseText, authenticationFailed: true };
+  expect(triedFor(mailErrorOf(Object.assign(new Error('NO'), cause)))).toBe(Infinity);
 });
 
 test('one that says goodbye each time, as Gmail does for a day beyond its limit, is waited for longer than that', () => {

@@ -193,7 +193,7 @@ function sideOf(poison: Poison): Side {
 }
 
 function isOfSource(note: string): boolean {
-  return /mailbox (?:unreadable|not complete)$/.test(note);
+  return /mailbox (?:unreadable|not complete|not compared)$/.test(note);
 }
 
 /** Reasons that say of the one server what only the other one has given cause for. */

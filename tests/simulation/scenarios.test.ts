@@ -52,14 +52,17 @@ test.each(sampleOf(LARGE, 3))(
   },
 );
 
-test('a mailbox of the source that is deleted under way keeps none of the others back', async () => {
-  for (let atCommand = 3; atCommand < 40; atCommand += 3) {
-    const deeds = [{ side: 'source', atCommand, does: 'deletes a mailbox' }] as const;
-    const { wrong, receipts } = await simulate(scenarioWith([30, 20, 20], { deeds }));
-    expect({ atCommand, wrong }).toEqual({ atCommand, wrong: [] });
-    expect(receipts.map(({ failure, lost }) => ({ failure, lost }))).toEqual([{ failure: undefined, lost: 0 }]);
-  }
-});
+test.each<Partial<Quirks>>([{}, { rewriting: 'adds headers and size' }])(
+  'a mailbox of the source that is deleted under way keeps none of the others back, %o',
+  async (destination) => {
+    for (let atCommand = 3; atCommand < 40; atCommand += 3) {
+      const deeds = [{ side: 'source', atCommand, does: 'deletes a mailbox' }] as const;
+      const { wrong, receipts } = await simulate(scenarioWith([30, 20, 20], { deeds, destination }));
+      expect({ atCommand, wrong }).toEqual({ atCommand, wrong: [] });
+      expect(receipts.map(({ failure, lost }) => ({ failure, lost }))).toEqual([{ failure: undefined, lost: 0 }]);
+    }
+  },
+);
 
 test(
   'a mailbox whose name no column can hold is known again, wherever a worker dies',
@@ -322,7 +325,7 @@ test('a destination that says goodbye to all is asked ever more seldom, though s
   const destination = { multiAppend: false, appendsADay: 2 };
   const { trace } = await simulate(scenarioWith(letters, { destination }), { keepsTrace: true });
   const runs = trace.filter((line) => / worker1 fails: /.test(line)).map((line) => Number.parseFloat(line) / 1000);
-  // After pauses of two, four and eight seconds; with two each time some 57.
+  // After pauses of two, four and eight seconds.
   expect(runs[3]).toBeGreaterThan(60);
 });
 
@@ -335,6 +338,18 @@ test(
     expect(receipts).toMatchObject([
       { status: 'review', failure: expect.stringContaining('could not reach') as unknown },
     ]);
+  },
+);
+
+test.each([
+  ['hangs up', 22, HANGS_UP],
+  ['says goodbye', 22, SAYS_GOODBYE],
+] as const)(
+  'a destination that %s at so many messages of the inbox that it is not known to be at them gets all others',
+  async (_, count, code) => {
+    const poison = Array.from({ length: count }, (_unused, letter) => ({ letter, code }));
+    const { accounts } = await simulate(scenarioWith([30, 20], { poison }));
+    expect(accounts.destination.find('Box 1')?.messages).toHaveLength(20);
   },
 );
 

@@ -49,12 +49,13 @@ function ofTheTests(...names: readonly string[]): Readonly<Record<string, string
   return Object.fromEntries(names.map((name) => [name, process.env[name]]));
 }
 
-/** External pages that the portal links to; fixed, so that one build does for every start. */
+/** What the sandbox would set otherwise, and the portal is built with; fixed, so that one build does for every start. */
 export const PAGES = {
   FAQ_URL: 'https://help.sanbrunocable.example/faq',
   PRIVACY_URL: 'https://www.sanbrunocable.example/privacy',
   TERMS_URL: 'https://www.sanbrunocable.example/terms',
   DESTINATION_MAIL_URL: 'https://mail.yahoo.example/',
+  ACCESS_END: '2025-11-30T23:59:59-08:00',
 };
 
 /** Starts the whole product with its embedded defaults and the sandbox. `DATA_DIR` defaults to a folder of its own with a fresh database. */

@@ -5,7 +5,7 @@ import { isDiskFull } from '../export/staging/disk-room.ts';
 import { ProviderLimit } from '../mail/copy/budget.ts';
 import { Stopped } from '../mail/copy/lanes.ts';
 import { RefusedForNow } from '../mail/copy/troubles.ts';
-import { isBareRefusal, isGoodbye, isNotConnected, MailError } from '../mail/imap/mail-error.ts';
+import { isBareRefusal, isGoodbye, MailError, mayBeForGood } from '../mail/imap/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/token-errors.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';
 import { LeaseLost } from '../transfers/lease.ts';
@@ -157,8 +157,7 @@ function waitingFor(error: unknown, until: number): Waiting | null {
       reason,
       until,
       ...(error instanceof RefusedForNow ? { waited: error.waited } : {}),
-      // It may be said for good.
-      ...(isNotConnected(error) ? { counts: 1 } : {}),
+      ...(mayBeForGood(error) ? { counts: 1 } : {}),
     };
   }
   if (error instanceof ContactStoreError) {
@@ -191,7 +190,7 @@ function attentionOn(error: unknown, idleRuns: number, hasMoved: boolean): Verdi
       if (isBareRefusal(error) && idleRuns < REFUSED_RUNS) return null;
       return needs(side, 'refused', SENTENCES.refused);
     case 'busy':
-      return isNotConnected(error) && idleRuns >= IDLE_RUNS ? needs(side, 'refused', SENTENCES.refused) : null;
+      return mayBeForGood(error) && idleRuns >= IDLE_RUNS ? needs(side, 'refused', SENTENCES.refused) : null;
     case 'certificate':
     case 'unreachable':
     case 'slow':

@@ -12,8 +12,8 @@ export type Place = { readonly segment: string; readonly position: number };
 export type StagedOctets = Place & { readonly size: number };
 
 /** How much is written or read at once, in octets. */
-const BLOCK = 1024 * 1024;
-const WINDOW = 512 * 1024;
+const BLOCK = 2 * 1024 * 1024;
+const WINDOW = 1024 * 1024;
 /** Several runs stage at once, each into its own segment; those that are read alternately stay open. */
 const OPEN_SEGMENTS = 8;
 

@@ -189,9 +189,10 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
       engine.checks.giveBack(item);
     }
   };
-  for (const some of [alone, listed.filter((folder) => !alone.includes(folder))]) {
+  /** @param leave takes a folder that was given back, which is otherwise the next one again */
+  const copyAll = async (some: readonly Folder[], leave?: (folder: Folder) => void) => {
     // One large folder is copied by one lane, in its order: the others read back meanwhile.
-    const tasks = meanwhile(some, engine.checks, () => engine.saysUids && !isBusy);
+    const tasks = meanwhile(some, engine.checks, () => engine.saysUids && !isBusy, leave);
     const perform = async (task: Task<Folder, Check>, session: Session, goesOn: () => boolean) => {
       if (task.kind === 'other') return checkMeanwhile(task.item, session);
       try {
@@ -201,7 +202,13 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
       }
     };
     await lanes.work(tasks, perform, most, released);
-  }
+  };
+  const others = new Set(listed);
+  for (const folder of alone) others.delete(folder);
+  // What stops the inbox holds back nothing else: then the others go on beside it.
+  const again: Folder[] = [];
+  await copyAll(alone, (folder) => again.push(folder));
+  await copyAll([...again, ...others]);
   return waited;
 }
 
@@ -298,9 +305,11 @@ export async function noteUnread(
   { account }: Pick<MailError, 'account'>,
 ): Promise<void> {
   if (left.has(sourcePath)) return;
+  const isOfSource = account === 'source';
   // If it was not copied whole, the rest can't come either.
-  const ofDestination = seen.has(sourcePath) ? 'mailbox not read back' : 'mailbox closed';
-  const reason = account === 'source' ? 'mailbox unreadable' : ofDestination;
+  const ofRest = isOfSource ? 'mailbox unreadable' : 'mailbox closed';
+  const ofComparison = isOfSource ? 'mailbox not compared' : 'mailbox not read back';
+  const reason = seen.has(sourcePath) ? ofComparison : ofRest;
   left.set(sourcePath, reason);
   await run.copy.ledger.noteMailbox(id, reason);
 }

@@ -16,6 +16,8 @@ const REASONS: Readonly<Record<RefusalReason | 'unreadable' | 'lost' | 'removed'
   'mailbox closed': 'The new mailbox does not take messages into this folder.',
   'mailbox not read back':
     'We copied this folder, but the new mailbox does not let us read it any more, so we could not check all of it.',
+  'mailbox not compared':
+    'We copied this folder, but the mail server does not let us read it any more, so we could not check all of it.',
   'mailbox not complete': 'The mail server counts more messages in this folder than it hands out.',
 };
 

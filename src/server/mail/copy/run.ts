@@ -153,4 +153,5 @@ export type FolderReason =
   | 'mailbox not created'
   | 'mailbox closed'
   | 'mailbox not complete'
-  | 'mailbox not read back';
+  | 'mailbox not read back'
+  | 'mailbox not compared';

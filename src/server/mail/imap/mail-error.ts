@@ -114,9 +114,14 @@ export function isFarewell(error: unknown): error is MailError {
   return error instanceof MailError && error.fault === 'lost' && isGoodbye(error);
 }
 
-/** Exchange says it of a connection too many, and for good where the owner may not read the mailbox by IMAP. */
-export function isNotConnected(error: MailError): boolean {
-  return /authenticated but not connected/i.test(wordsOf(error));
+/**
+ * Whether what passes by the server's words may stay. Exchange says the first of a connection too many, and for good where
+ * the owner may not read the mailbox by IMAP; "temporarily disabled" may be until its owner, or an administrator, enables it.
+ */
+export function mayBeForGood(error: MailError): boolean {
+  const words = wordsOf(error).slice(0, TEXT_LENGTH);
+  if (/authenticated but not connected/i.test(words)) return true;
+  return error.fault === 'busy' && error.responseCode !== 'UNAVAILABLE' && SWITCHED_OFF.test(words);
 }
 
 /** Whether a server said that it lets no mail programs in, whatever the password. */
