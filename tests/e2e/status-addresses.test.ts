@@ -96,6 +96,22 @@ describe('which mailboxes are meant, in Chromium (needs chromium)', needs('chrom
     expect(await isWide()).toBe(false);
   });
 
+  test('on a phone the mailbox that a password is asked of breaks after its "@", and in no other place', async () => {
+    await owner.page.setViewportSize({ width: 360, height: 740 });
+    await owner.open('Put it right', { ...NEEDS_PASSWORD, route: OWN });
+    const halves = await owner.dialog.locator('.field-help').evaluate((help) => {
+      const texts = document.createTreeWalker(help, NodeFilter.SHOW_TEXT);
+      const found: { text: string; lines: number }[] = [];
+      for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+        const range = document.createRange();
+        range.selectNodeContents(text);
+        found.push({ text: text.textContent ?? '', lines: range.getClientRects().length });
+      }
+      return found.slice(-2);
+    });
+    expect(halves).toEqual(FROM.split(/(?<=@)/).map((text) => ({ text, lines: 1 })));
+  });
+
   test('on paper a page that is done has its addresses once', async () => {
     await owner.show({ ...movedTo('other'), route: OWN });
     await owner.page.emulateMedia({ media: 'print' });

@@ -60,7 +60,7 @@ type PasswordProps = Props & {
 export function Password({ snapshot, label, isMissing, side, of }: PasswordProps) {
   const send = useSend();
   const { typed } = snapshot.context;
-  const help = mailboxIn(snapshot.context, side);
+  const help = mailboxIn(snapshot, side);
   const type = of === undefined ? 'password.type' : 'destination-password.type';
   return (
     <PasswordField

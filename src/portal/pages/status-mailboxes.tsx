@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { attentionOf, destinationOf } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import type { Context, Message } from '../../../machines/wizard.types.ts';
@@ -36,9 +37,14 @@ export function Route({ snapshot: { context } }: Props) {
 }
 
 /** Which mailbox is meant, for who is to sign in to it; `undefined` where that isn't known. */
-export function mailboxIn(context: Context, side: Side): string | undefined {
+export function mailboxIn({ context }: WizardSnapshot, side: Side): ReactNode {
   const address = addressIn(context, side);
-  return address === undefined ? undefined : `${words.mailbox(side, context.settings.legacyName)} ${address}`;
+  if (address === undefined) return undefined;
+  return (
+    <>
+      {words.mailbox(side, context.settings.legacyName)} <Address>{address}</Address>
+    </>
+  );
 }
 
 function addressIn(context: Context, side: Side): string | undefined {
@@ -47,22 +53,18 @@ function addressIn(context: Context, side: Side): string | undefined {
 }
 
 /** The same as a line of its own. */
-export function Mailbox({ snapshot: { context }, side }: Props & { readonly side: Side }) {
-  const address = addressIn(context, side);
-  if (address === undefined) return null;
-  return (
-    <p>
-      {words.mailbox(side, context.settings.legacyName)} <Address>{address}</Address>
-    </p>
-  );
+export function Mailbox({ snapshot, side }: Props & { readonly side: Side }) {
+  const mailbox = mailboxIn(snapshot, side);
+  return mailbox === undefined ? null : <p>{mailbox}</p>;
 }
 
 /** An act that was refused; where a sign-in was, with the mailbox that it has to be. */
 export function refusalWords(context: Context, message: Message): MessageWords {
-  const words = wordsBesideTransfers(message, context.settings.legacyName);
+  const said = wordsBesideTransfers(message, context.settings.legacyName);
   const side = refusedSideOf(context, message);
-  const mailbox = side === undefined ? undefined : mailboxIn(context, side);
-  return mailbox === undefined ? words : { ...words, content: [...words.content, mailbox] };
+  const address = side === undefined ? undefined : addressIn(context, side);
+  if (side === undefined || address === undefined) return said;
+  return { ...said, content: [...said.content, `${words.mailbox(side, context.settings.legacyName)} ${address}`] };
 }
 
 function refusedSideOf({ status }: Context, message: Message): Side | undefined {

@@ -1,8 +1,10 @@
+import type { ReactNode } from 'react';
+
 type Props = {
   /** Of the control that is labelled; the help has `${id}-help`. */
   readonly id: string;
   readonly label: string;
-  readonly help?: string | undefined;
+  readonly help?: ReactNode;
 };
 
 /** What stands above the control of a field. */

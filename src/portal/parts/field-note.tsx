@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { Icon } from './icon.tsx';
 
 /** What is said right under a field. Its place is kept when there is nothing to say. */
@@ -24,6 +25,6 @@ function roleOf({ kind, isSaid }: Note): 'alert' | 'status' | undefined {
 }
 
 /** The ids of what describes a field, for `aria-describedby`. */
-export function describedBy(id: string, help: string | undefined): string {
+export function describedBy(id: string, help: ReactNode): string {
   return help === undefined ? `${id}-note` : `${id}-help ${id}-note`;
 }

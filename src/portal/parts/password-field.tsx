@@ -1,4 +1,4 @@
-import { useId, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { FieldLabel } from './field-label.tsx';
 import { describedBy, FieldNote, type Note } from './field-note.tsx';
 
@@ -8,7 +8,7 @@ type Props = {
   readonly onType: (text: string) => void;
   /** The button's visible words, and what they are about, for those who hear it alone. */
   readonly words: { readonly show: string; readonly hide: string; readonly what: string };
-  readonly help?: string;
+  readonly help?: ReactNode;
   readonly note?: Note | undefined;
   readonly autoComplete?: 'current-password' | 'off';
   readonly readOnly?: boolean;
