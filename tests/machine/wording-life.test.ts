@@ -9,6 +9,7 @@ import { messageWords } from '../../src/portal/wording/message.ts';
 import { forwardingWords } from '../../src/portal/wording/status-contacts.ts';
 import { exportBadge, formatDay, formatMoment, status } from '../../src/portal/wording/status.ts';
 import { standingOf } from '../../src/contract/transfer-status.ts';
+import { readerPage } from '../../src/server/export/page/reader-page.ts';
 import { codesBut, EVERY_CODE } from '../support/wizard.ts';
 
 const NAME = 'San Bruno';
@@ -174,6 +175,13 @@ describe('what contacts need', () => {
     expect(contactsNeedOf({ side: 'destination', reason: 'password' }, 'AOL')).toBeNull();
     expect(contactsNeedOf({ side: 'source', reason: 'consent' }, 'AOL')).toBeNull();
   });
+});
+
+test('who has extracted an export is told which of its files shows the mail', () => {
+  expect(status.exports.extract(1)).toContain(`“${readerPage(1)}”`);
+  // Each of several has a page of its own.
+  const begin = /begins with “(?<begin>[^”]+)”/.exec(status.exports.extract(2))?.groups?.['begin'];
+  for (const part of [1, 2, 12]) expect(readerPage(part).startsWith(begin ?? '?')).toBe(true);
 });
 
 describe('an export that waits for room', () => {
@@ -423,4 +431,11 @@ describe('an act that is refused', () => {
     expect(said('act overtaken', 'INVALID_TOKEN').content.join(' ')).toContain(`“${status.more.button}”`);
     expect(said('act overtaken', 'OPERATION_NOT_ALLOWED').title).toBe('Something has changed');
   });
+
+  test.each(['INVALID_TOKEN', 'OPERATION_NOT_ALLOWED'] as const)(
+    'that came too late leaves the mail safe: %s',
+    (code) => {
+      expect(said('act overtaken', code).content.join(' ')).toContain('Your mail is safe');
+    },
+  );
 });

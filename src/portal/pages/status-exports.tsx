@@ -55,7 +55,7 @@ export function Exports({ snapshot, files }: Props) {
       )}
       {files.length > 1 && <p>{words.parts(files.length)}</p>}
       {files[0] !== undefined && <p>{words.until(files[0].expires)}</p>}
-      {files.length > 0 && <p>{words.extract}</p>}
+      {files.length > 0 && <p>{words.extract(files.length)}</p>}
       {files.length > 0 && (
         <ul className="rows">
           {files.map((file, index) => (

@@ -54,7 +54,10 @@ export function overtakenWords(code: CallFailureCode): Words {
         'Please sign in again',
         'We can no longer tell that this transfer is yours. Press “Show more” below and sign in. Your mail is safe.',
       ]
-    : ['Something has changed', 'This was already done, or it is too late for it. Here is the status now.'];
+    : [
+        'Something has changed',
+        'This was already done, or it is too late for it. Your mail is safe. Here is the status now.',
+      ];
 }
 
 /** What an act has brought about. */

@@ -228,8 +228,8 @@ export const status = {
     size: (name: string, size: number, count: number) =>
       count === 1 ? formatBytes(size) : `${name}, ${formatBytes(size)}`,
     until: (iso: string) => `Download your files by ${formatMoment(iso)}. Then we delete them.`,
-    extract:
-      'Extract all first, then open what is inside. On Windows, right-click the file and choose “Extract All”. On a Mac, double-click it.',
+    extract: (count: number) =>
+      `Extract all first. On Windows, right-click the file and choose “Extract All”. On a Mac, double-click it. Then open ${count === 1 ? '“index.html”' : 'the file that begins with “index”'} in the new folder. It shows your mail.`,
     check: 'Checksum (SHA-256)',
     parts: (count: number) =>
       `Your mail is in ${formatNumber(count)} files of up to ${formatBytes(EXPORT_PART_OCTETS)} of mail each. Please download them all. Each one opens on its own.`,
