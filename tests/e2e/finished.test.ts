@@ -511,6 +511,17 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByText('is in your files').count()).toBe(0);
   });
 
+  test.each([
+    ['2025-11-02T10:00:00Z', ' To have it too, start a new download.'],
+    ['2025-12-02T10:00:00Z', ''],
+  ])('who has downloaded is told on %s that later mail is not in the files', async (time, todo) => {
+    await page.clock.setFixedTime(time);
+    await open(FINISHED_EXPORT.json);
+    const left = page.getByRole('region', { name: 'What is not in your files' });
+    const facts = await left.getByRole('listitem').allInnerTexts();
+    expect(facts).toContain(`Mail that came to your San Bruno mailbox later.${todo}`);
+  });
+
   test('an export offers its download first and its deletion last, and does not send anybody away before', async () => {
     await open(FINISHED_EXPORT.json);
     const main = page.getByRole('main');

@@ -50,6 +50,7 @@ export function lacksContacts(snapshot: WizardSnapshot): boolean {
 export function Finished({ snapshot }: Props) {
   const { status, settings } = snapshot.context;
   const { emailmigration, contactsmigration } = status ?? {};
+  const isClosed = isOver(timeLeft(settings.accessEnd, snapshot.context.now));
   const ofExport = isExport(status ?? {});
   const isDeleted = status?.files === 'deleted';
   return (
@@ -72,6 +73,7 @@ export function Finished({ snapshot }: Props) {
             ...refused('contacts', contactsmigration, ofExport),
             ...foldersLeft(emailmigration),
             ...(contactsmigration === undefined ? [{ icon: 'info', text: noContacts(snapshot) } as const] : []),
+            ...(ofExport ? [{ icon: 'info', text: words.later(settings.legacyName, isClosed) } as const] : []),
             { icon: 'info', text: words.left },
             { icon: 'shield', text: words.nothingDeleted(settings.legacyName) },
           ]}

@@ -38,6 +38,9 @@ export const finished = {
     typed: 'Your contacts. You can download them as files, and add them to your new mailbox yourself.',
   },
   left: 'Mail rules, signatures and auto replies.',
+  /** What a download lacks. */
+  later: (legacyName: string, isClosed: boolean) =>
+    `Mail that came to your ${legacyName} mailbox later.${isClosed ? '' : ' To have it too, start a new download.'}`,
   nothingDeleted: (legacyName: string) => `Your ${legacyName} mailbox is as it was. Nothing was deleted there.`,
   nextTitle: 'What to do next',
   atYahoo: [
