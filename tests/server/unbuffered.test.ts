@@ -73,9 +73,9 @@ describe.each(PLACES)('What goes around the page cache, in $place,', ({ place, n
   });
 
   test('holds staged messages of every size, with the disk asked to keep them in between', needed, async () => {
-    const messages = [0, 1, 4095, 4096, 4097, 511 * 1024, 512 * 1024, 700_001, 1_300_000, 3].map((size, at) =>
-      octetsOf(size, at + 1),
-    );
+    const [window, block] = [1024 * 1024, 2 * 1024 * 1024];
+    const sizes = [0, 1, 4095, 4096, 4097, 511 * 1024, window - 1, window, block, block + 1, 4_300_000, 1_300_000, 3];
+    const messages = sizes.map((size, at) => octetsOf(size, at + 1));
     const staged = [];
     let segment = '';
     {
