@@ -9,7 +9,7 @@ import { openSummedWriter, type SummedWriter } from '../../src/server/export/sta
 import { openExportThread, type ExportThread } from '../../src/server/export/thread/export-thread.ts';
 
 /** What goes to the disk at once. */
-const BLOCK = 1024 * 1024;
+const BLOCK = 2 * 1024 * 1024;
 const SIZES = [0, 1, 4095, BLOCK - 5000, 700_001, 0, 2 * BLOCK + 3, BLOCK, 17, 0, 0, 5000];
 
 /** It does not repeat at the length of a block. */
