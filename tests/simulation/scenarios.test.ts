@@ -353,6 +353,28 @@ test.each([
   },
 );
 
+test.each([
+  ['the inbox', 3, ['Box 1', 'Box 2']],
+  ['another mailbox', 23, ['INBOX', 'Box 2']],
+] as const)(
+  'over one connection, %s at so many messages of which a destination hangs up keeps none of the others back',
+  async (_, first, others) => {
+    const poison = Array.from({ length: 22 }, (_unused, at) => ({ letter: first + at, code: HANGS_UP }));
+    const letters = first < 20 ? [30, 20, 20] : [20, 30, 20];
+    const { accounts } = await simulate(scenarioWith(letters, { poison, connections: 1 }));
+    for (const path of others) expect(accounts.destination.find(path)?.messages).toHaveLength(20);
+  },
+);
+
+test('over one connection, messages at which a destination hangs up, one in each mailbox, keep nothing else back', async () => {
+  const letters = Array.from({ length: 8 }, () => 4);
+  const poison = letters.map((count, mailbox) => ({ letter: mailbox * count, code: HANGS_UP }));
+  const { wrong, accounts } = await simulate(scenarioWith(letters, { poison, connections: 1 }));
+  expect(wrong).toEqual([]);
+  // One may be equal to the one that is refused.
+  for (const { messages } of accounts.destination.folders.values()) expect(messages.length).toBeGreaterThan(1);
+});
+
 test.each(['source', 'destination'] as const)(
   'one mailbox of the %s that is always said to be in trouble keeps none of the others back',
   async (side) => {

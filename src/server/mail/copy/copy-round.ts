@@ -28,6 +28,9 @@ import {
   type Session,
 } from './run.ts';
 
+/** So often in a row a folder stops, with nothing moved, before it goes behind those that wait. A lane gives up after one more. */
+const STOPS_IN_A_ROW = 3;
+
 /**
  * Makes the mailboxes of the destination that are missing, lists and copies folders, and reads back what was stored.
  * @returns how many messages waited
@@ -189,10 +192,9 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
       engine.checks.giveBack(item);
     }
   };
-  /** @param leave takes a folder that was given back, which is otherwise the next one again */
-  const copyAll = async (some: readonly Folder[], leave?: (folder: Folder) => void) => {
+  const copyAll = async (some: readonly Folder[], giveBack: (folder: Folder, waiting: Folder[]) => void) => {
     // One large folder is copied by one lane, in its order: the others read back meanwhile.
-    const tasks = meanwhile(some, engine.checks, () => engine.saysUids && !isBusy, leave);
+    const tasks = meanwhile(some, engine.checks, () => engine.saysUids && !isBusy, giveBack);
     const perform = async (task: Task<Folder, Check>, session: Session, goesOn: () => boolean) => {
       if (task.kind === 'other') return checkMeanwhile(task.item, session);
       try {
@@ -208,8 +210,21 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   // What stops the inbox holds back nothing else: then the others go on beside it.
   const again: Folder[] = [];
   await copyAll(alone, (folder) => again.push(folder));
-  await copyAll([...again, ...others]);
+  await copyAll([...again, ...others], givingBack(engine));
   return waited;
+}
+
+/** A folder that is given back is the next one again, but not for ever: there may be but one lane, and others wait. */
+function givingBack({ moved }: Engine): (folder: Folder, waiting: Folder[]) => void {
+  const stops = new Map<Folder, { readonly times: number; readonly moved: number }>();
+  return (folder, waiting) => {
+    const now = moved();
+    const before = stops.get(folder);
+    const times = before?.moved === now ? before.times + 1 : 1;
+    stops.set(folder, { times, moved: now });
+    if (times < STOPS_IN_A_ROW) waiting.unshift(folder);
+    else waiting.push(folder);
+  };
 }
 
 /** Its own connections, which stay a lane's. */

@@ -51,6 +51,8 @@ export type Engine = {
   saysUids: boolean;
   /** Whether it takes messages of any size unannounced (LITERAL+), so that one connection fills a line. */
   takesUnannounced: boolean;
+  /** Grows whenever anything has been moved, looked at or given up, which tells a run that goes on from one that is stuck. */
+  readonly moved: () => number;
   /** Resolved when nobody reads back beside the lanes of the round under way. */
   alone: PromiseWithResolvers<void>;
   /** Of the round under way. */
@@ -203,6 +205,7 @@ async function runEngine<Result>(
     released: Promise.resolve(),
     saysUids: true,
     takesUnannounced: false,
+    moved: pool.moved,
     alone: Promise.withResolvers(),
     checks: openChecks(copy.sizes),
     findings: { flags: [], kept: new Map(), absent: [], late: new Set(), read: new WeakSet(), unread: new Map() },

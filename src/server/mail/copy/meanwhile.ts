@@ -12,13 +12,13 @@ export type Meanwhile<First, Other> = Work<Task<First, Other>> & { readonly done
  * Items for lanes and, while the last of them are worked on, other work for the lanes that have none. It ends with the
  * items; other work that is left then stays undone.
  * @param mayTake whether lanes can do the other work at all
- * @param leave takes items that are given back; without it each is the next one again
+ * @param giveBack where an item goes that is given back, among those that wait; otherwise it is the next one again
  */
 export function meanwhile<First, Other>(
   items: readonly First[],
   others: Stream<Other>,
   mayTake: () => boolean,
-  leave?: (item: First) => void,
+  giveBack: (item: First, waiting: First[]) => void = (item, waiting) => waiting.unshift(item),
 ): Meanwhile<First, Other> {
   const waiting = [...items];
   const underWay = new Set<First>();
@@ -49,8 +49,7 @@ export function meanwhile<First, Other>(
         return;
       }
       underWay.delete(task.item);
-      if (leave === undefined) waiting.unshift(task.item);
-      else leave(task.item);
+      giveBack(task.item, waiting);
       tell();
     },
     done: (item) => {
