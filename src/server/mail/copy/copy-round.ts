@@ -28,7 +28,7 @@ import {
   type Session,
 } from './run.ts';
 
-/** So often in a row a folder stops, with nothing moved, before it goes behind those that wait. A lane gives up after one more. */
+/** So often in a row a folder stops, with nothing moved, before others go on. A lane gives up after one more. */
 const STOPS_IN_A_ROW = 3;
 
 /**
@@ -192,9 +192,9 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
       engine.checks.giveBack(item);
     }
   };
-  const copyAll = async (some: readonly Folder[], giveBack: (folder: Folder, waiting: Folder[]) => void) => {
+  const copyAll = async (some: readonly Folder[], behind?: Folder[]) => {
     // One large folder is copied by one lane, in its order: the others read back meanwhile.
-    const tasks = meanwhile(some, engine.checks, () => engine.saysUids && !isBusy, giveBack);
+    const tasks = meanwhile(some, engine.checks, () => engine.saysUids && !isBusy, givingBack(engine, behind));
     const perform = async (task: Task<Folder, Check>, session: Session, goesOn: () => boolean) => {
       if (task.kind === 'other') return checkMeanwhile(task.item, session);
       try {
@@ -208,14 +208,17 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   const others = new Set(listed);
   for (const folder of alone) others.delete(folder);
   // What stops the inbox holds back nothing else: then the others go on beside it.
-  const again: Folder[] = [];
-  await copyAll(alone, (folder) => again.push(folder));
-  await copyAll([...again, ...others], givingBack(engine));
+  const stopped: Folder[] = [];
+  await copyAll(alone, stopped);
+  await copyAll([...stopped, ...others]);
   return waited;
 }
 
-/** A folder that is given back is the next one again, but not for ever: there may be but one lane, and others wait. */
-function givingBack({ moved }: Engine): (folder: Folder, waiting: Folder[]) => void {
+/**
+ * A folder that is given back is the next one again, but not for ever: others wait, and there may be but one lane.
+ * @param behind where it goes then; otherwise behind those that wait
+ */
+function givingBack({ moved }: Engine, behind?: Folder[]): (folder: Folder, waiting: Folder[]) => void {
   const stops = new Map<Folder, { readonly times: number; readonly moved: number }>();
   return (folder, waiting) => {
     const now = moved();
@@ -223,7 +226,7 @@ function givingBack({ moved }: Engine): (folder: Folder, waiting: Folder[]) => v
     const times = before?.moved === now ? before.times + 1 : 1;
     stops.set(folder, { times, moved: now });
     if (times < STOPS_IN_A_ROW) waiting.unshift(folder);
-    else waiting.push(folder);
+    else (behind ?? waiting).push(folder);
   };
 }
 

@@ -12,7 +12,7 @@ export type Meanwhile<First, Other> = Work<Task<First, Other>> & { readonly done
  * Items for lanes and, while the last of them are worked on, other work for the lanes that have none. It ends with the
  * items; other work that is left then stays undone.
  * @param mayTake whether lanes can do the other work at all
- * @param giveBack where an item goes that is given back, among those that wait; otherwise it is the next one again
+ * @param giveBack takes an item that is given back, beside those that wait; without it it is the next one again
  */
 export function meanwhile<First, Other>(
   items: readonly First[],
