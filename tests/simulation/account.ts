@@ -51,6 +51,9 @@ export const HANGS_UP = 'hangs up';
 /** The same, with a BYE before. */
 export const SAYS_GOODBYE = 'says goodbye';
 
+/** In place of a response code of a mailbox that closes: it says nothing more over that connection, and leaves it open. */
+export const FALLS_SILENT = 'falls silent';
+
 /** It hangs up before a message or within, says BYE before it, or says NO with this response code. */
 export type Break = 'hangs up' | 'breaks off within' | 'says goodbye' | 'SERVERBUG';
 

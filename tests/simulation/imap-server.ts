@@ -1,5 +1,6 @@
 import {
   digestOf,
+  FALLS_SILENT,
   type GivenMail,
   HANGS_UP,
   SAYS_GOODBYE,
@@ -230,6 +231,11 @@ export function serve(
       if (name === 'UID') return obey(`UID ${textOf(words[0]).toUpperCase()}`, words.slice(1), tag);
       return obey(name, words, tag);
     } catch (error) {
+      if (error instanceof Refusal && error.message.includes(FALLS_SILENT)) {
+        // Nor does it answer anything that comes after it.
+        busy = true;
+        return null;
+      }
       if (error instanceof Refusal && error.message.includes(HANGS_UP)) {
         peer.end();
         close();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sampleOf } from '../folders.ts';
 import { SIZES } from '../../src/server/mail/copy/sizes.ts';
-import { HANGS_UP, SAYS_GOODBYE, type Quirks } from './account.ts';
+import { FALLS_SILENT, HANGS_UP, SAYS_GOODBYE, type Quirks } from './account.ts';
 import { PLAIN, SMALL, type Scenario } from './scenario.ts';
 import { simulate } from './simulate.ts';
 
@@ -63,6 +63,16 @@ test.each<Partial<Quirks>>([{}, { rewriting: 'adds headers and size' }])(
     }
   },
 );
+
+test('of a mailbox that the source loses while it is copied nothing is said that the destination has no part in', async () => {
+  const destination = { rewriting: 'adds headers' } as const;
+  for (let atCommand = 29; atCommand < 37; atCommand += 1) {
+    const deeds = [{ side: 'source', atCommand, does: 'deletes a mailbox' }] as const;
+    const { wrong, receipts } = await simulate(scenarioWith([10, 10], { deeds, destination, sizes: SMALL }));
+    expect({ atCommand, wrong }).toEqual({ atCommand, wrong: [] });
+    expect(receipts).toMatchObject([{ lost: 0, duplicated: 0, changed: 0, mailboxesLeft: 1 }]);
+  }
+});
 
 test(
   'a mailbox whose name no column can hold is known again, wherever a worker dies',
@@ -447,6 +457,45 @@ test.each(['source', 'destination'] as const)(
         }
   },
 );
+
+test.each(['source', 'destination'] as const)(
+  'nor does one of the %s at which it falls silent each time, or once it has been copied',
+  { tags: 'sampled' },
+  async (side) => {
+    const cases = ['INBOX', 'Box 1'].flatMap((path) =>
+      [1, 4].flatMap((connections) =>
+        [-1, 1, 2].flatMap((opens) => [true, false].map((isSilent) => ({ path, connections, opens, isSilent }))),
+      ),
+    );
+    for (const each of sampleOf(cases, 6)) {
+      const { connections, ...closing } = each;
+      const given = { connections, [side]: { closing: { ...closing, code: FALLS_SILENT } } };
+      const { wrong, receipts, accounts } = await simulate(scenarioWith([20, 5, 5], given));
+      expect({ each, wrong, failures: receipts.map(({ failure }) => failure) }).toEqual({
+        each,
+        wrong: [],
+        failures: [undefined],
+      });
+      for (const { name, messages } of accounts.source.folders.values())
+        if (name !== each.path) expect(accounts.destination.find(name)?.messages).toHaveLength(messages.length);
+    }
+  },
+);
+
+test('nor does one after which others were to be asked for over the same connection, which are not to blame', async () => {
+  for (const path of ['INBOX', 'Box 1'])
+    for (const connections of [1, 2]) {
+      const closing = { path, opens: 2, code: HANGS_UP, isSilent: true };
+      const given = { connections, sizes: SMALL, orders: 2, source: { closing } };
+      const left = { failure: undefined, mailboxesLeft: 1 };
+      expect({ path, connections, ...endsOf(await simulate(scenarioWith([20, 8, 8, 8], given))) }).toEqual({
+        path,
+        connections,
+        wrong: [],
+        ends: [left, left],
+      });
+    }
+});
 
 test('nor does one at each side, nor one at which the server hangs up only once it has been copied', async () => {
   const closing = { path: 'Box 1', opens: -1, code: HANGS_UP };

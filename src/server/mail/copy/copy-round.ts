@@ -319,15 +319,16 @@ async function lookForAbsent(engine: Engine): Promise<void> {
  */
 export async function noteUnread(
   { id, sourcePath }: LedgerMailbox,
-  { run, left, seen }: Engine,
+  { run, left, seen, sourcePaths }: Engine,
   { account }: Pick<MailError, 'account'>,
 ): Promise<void> {
   if (left.has(sourcePath)) return;
   const isOfSource = account === 'source';
-  // If it was not copied whole, the rest can't come either.
+  // If it was not copied whole, the rest can't come either. Of one that the source has lost since there is no rest.
+  const hasRest = !seen.has(sourcePath) && sourcePaths.includes(sourcePath);
   const ofRest = isOfSource ? 'mailbox unreadable' : 'mailbox closed';
   const ofComparison = isOfSource ? 'mailbox not compared' : 'mailbox not read back';
-  const reason = seen.has(sourcePath) ? ofComparison : ofRest;
+  const reason = hasRest ? ofRest : ofComparison;
   left.set(sourcePath, reason);
   await run.copy.ledger.noteMailbox(id, reason);
 }

@@ -7,8 +7,8 @@ import type { Account } from './sessions.ts';
 export type Openings = Pick<Run, 'faults' | 'noteFault' | 'looked' | 'opened' | 'sourcePaths' | 'destinationPaths'>;
 
 /**
- * A server hangs up each time that it is to open or list this mailbox, as Dovecot does where its index is damaged, and
- * opens another one over the same connection.
+ * A server hangs up, or falls silent, each time that it is to open or list this mailbox, as Dovecot does where its index is
+ * damaged, and opens another one over the same connection.
  */
 export class HangsUp extends MailError {
   constructor(account: Account, cause: unknown) {
@@ -41,8 +41,7 @@ export function suspectsLast<Item>(
 
 /** Notes that a server has hung up at a mailbox, if that is what went wrong over this connection. */
 export function noteHangUp(account: Account, path: string, error: unknown, reader: MailReader, run: Openings): boolean {
-  // One that is slow may be so with all that is large.
-  if (!isBreak(error) || !reader.isOver || (error as MailError).fault === 'slow') return false;
+  if (!isBreak(error) || !reader.isOver) return false;
   // It takes one time more to know that it is this one.
   if (run.noteFault(nameOf(account, path)) === 1) run.looked();
   return true;
@@ -74,6 +73,8 @@ export async function blamingHangUps<Answer>(
   run: Openings,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
+  // The server has hung up at another one before: over this connection none answers any more.
+  if (reader.isOver) return work();
   const isSure = isSuspect(account, path, run) && (await opensAnother(account, path, reader, run));
   try {
     return await work();
