@@ -275,6 +275,20 @@ test.each([HANGS_UP, SAYS_GOODBYE, 'SERVERBUG'])(
   },
 );
 
+test('nor is their mailbox told as one that takes none where several messages of it are never taken', async () => {
+  for (const count of [3, 8, 12])
+    for (const destination of [
+      {},
+      { multiAppend: false },
+      { multiAppend: false, literals: 'synchronising' },
+    ] as const) {
+      const poison = Array.from({ length: count }, (_, letter) => ({ letter, code: 'SERVERBUG' }));
+      const { wrong, receipts } = await simulate(scenarioWith([40, 5], { poison, destination }));
+      expect({ count, destination, wrong }).toEqual({ count, destination, wrong: [] });
+      expect(receipts).toMatchObject([{ status: 'completed', lost: 0, mailboxesLeft: 0 }]);
+    }
+});
+
 test.each(['', 'TOOBIG', 'LIMIT', 'SERVERBUG', HANGS_UP, SAYS_GOODBYE])(
   'what a destination has kept of several messages in one command, which it answers by "%s", is not stored again',
   async (code) => {
@@ -476,8 +490,9 @@ test.each(['source', 'destination'] as const)(
         wrong: [],
         failures: [undefined],
       });
-      for (const { name, messages } of accounts.source.folders.values())
-        if (name !== each.path) expect(accounts.destination.find(name)?.messages).toHaveLength(messages.length);
+      const others = [...accounts.source.folders.values()].filter(({ name }) => name !== each.path);
+      const there = others.map(({ name }) => accounts.destination.find(name)?.messages.length);
+      expect(there).toEqual(others.map(({ messages }) => messages.length));
     }
   },
 );

@@ -1,6 +1,6 @@
 import { isBareRefusal, isRefusal, MailboxRenumbered, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { MailReader, Opened } from '../imap/streams.ts';
-import { messagesOf, type Faults } from './breaks.ts';
+import { BREAKS_ALONE, BREAKS_TOGETHER, messagesOf, type Faults } from './breaks.ts';
 import { HangsUp, notingHangUps, type Openings } from './hang-ups.ts';
 import type { Waits } from './mail-copy.ts';
 
@@ -14,7 +14,7 @@ const WAITS_MS = [5_000, 15_000, 60_000, 180_000];
 const WAITS_FOR_HANG_UPS_MS = [...WAITS_MS, 900_000, 3_600_000];
 /** Longer still, for more than a day, for a server that is in trouble with all mailboxes, or may say goodbye to all for a day. */
 const WAITS_FOR_ALL_MS = [...WAITS_FOR_HANG_UPS_MS, ...Array.from({ length: 24 }, () => 3_600_000)];
-/** So many messages of a mailbox, at most, may each be the cause of as many times. */
+/** So many messages of a mailbox, at most, may each be the cause of as many times as it is asked for. */
 export const MESSAGES = 20;
 
 /**
@@ -129,7 +129,7 @@ function troubleName(mailbox: string): string {
 /** How often a mailbox may be in trouble, with so many messages at which the server breaks off. */
 function mostOf(mailbox: string, other: string, run: Faults): number {
   const messages = Math.max(run.faults(messagesOf(mailbox)), run.faults(messagesOf(other)));
-  return TIMES * (Math.min(messages, MESSAGES) + 1);
+  return TIMES + (BREAKS_TOGETHER + BREAKS_ALONE) * Math.min(messages, MESSAGES);
 }
 
 /** A refusal without a reason may be for that moment. @throws {MailError} the refusal that it was the last time */
