@@ -402,7 +402,7 @@ test('over one connection, messages at which a destination hangs up, one in each
 test.each(['source', 'destination'] as const)(
   'one mailbox of the %s that is always said to be in trouble keeps none of the others back',
   async (side) => {
-    for (const code of ['SERVERBUG', 'INUSE', 'UNAVAILABLE']) {
+    for (const code of ['SERVERBUG', 'INUSE', 'UNAVAILABLE', 'LIMIT']) {
       const closing = { path: 'Box 1', opens: -1, code };
       const { wrong, receipts } = await simulate(scenarioWith([20, 5, 5], { [side]: { closing } }));
       expect({ code, wrong }).toEqual({ code, wrong: [] });

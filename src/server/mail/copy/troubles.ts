@@ -1,4 +1,11 @@
-import { isBareRefusal, isRefusal, MailboxRenumbered, MailError, unlessRefused } from '../imap/mail-error.ts';
+import {
+  isBareRefusal,
+  isLasting,
+  isRefusal,
+  MailboxRenumbered,
+  MailError,
+  unlessRefused,
+} from '../imap/mail-error.ts';
 import type { MailReader, Opened } from '../imap/streams.ts';
 import { BREAKS_ALONE, BREAKS_TOGETHER, messagesOf, type Faults } from './breaks.ts';
 import { HangsUp, notingHangUps, type Openings } from './hang-ups.ts';
@@ -57,7 +64,7 @@ function waitAt(pauses: readonly number[], waited: keyof Waits, times: number, c
  */
 export function isTroubled(error: unknown, mailbox: string, run: Faults, other = mailbox): error is MailError {
   if (!(error instanceof MailError) || error.pause !== undefined) return false;
-  const isOwn = error instanceof MailboxRenumbered || error instanceof HangsUp;
+  const isOwn = error instanceof MailboxRenumbered || error instanceof HangsUp || isLasting(error);
   if (!isOwn && !OWN_CODES.has(error.responseCode ?? '')) return false;
   const [times, most] = [run.noteFault(troubleName(mailbox)), mostOf(mailbox, other, run)];
   // Lanes try less often in a row, and what comes after it is tried as often again.
