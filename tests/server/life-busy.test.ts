@@ -259,7 +259,8 @@ test('a pause that a server asks of one connection is kept by all of them', { ti
       const text = part.toString('latin1');
       if (direction !== 'to client') {
         if (isQuiet) early.push(...text.split('\r\n').filter((line) => /^A\d+ (?!LOGOUT)/.test(line)));
-        for (const [, tag = ''] of text.matchAll(/^(\w+) SELECT /gim)) opening.add(tag);
+        // The inbox is copied alone.
+        for (const [, tag = ''] of text.matchAll(/^(\w+) SELECT "?[ABC]\b/gim)) opening.add(tag);
         return part;
       }
       return Buffer.from(
