@@ -230,6 +230,8 @@ describe('Writing to odd servers', () => {
     ['NO [THROTTLED] Backoff Time: 999999999 milliseconds', failed('busy', { pause: 86_400_000 })],
     ['NO Server Unavailable. 15', failed('busy')],
     ['NO [LIMIT] CAPABILITY Rate limit hit.', failed('busy')],
+    ['NO [LIMIT] Hourly transfer limit reached', failed('busy')],
+    ['NO [LIMIT] Connection limit reached', failed('busy')],
     ['NO Too many simultaneous connections', failed('busy')],
     ['BAD User is authenticated but not connected.', failed('busy')],
     ['NO mailbox storage limit has been exceeded', failed('full')],

@@ -111,6 +111,14 @@ test.each([
   },
 );
 
+test('where it says for how long it is disabled, it is waited for', () => {
+  const responseText = 'IMAP access is temporarily disabled. Suggested Backoff Time: 5000 milliseconds';
+  const cause = { responseStatus: 'NO', serverResponseCode: 'AUTHENTICATIONFAILED', responseText };
+  const error = mailErrorOf(Object.assign(new Error('NO'), { ...cause, authenticationFailed: true }));
+  expect(error.pause).toBe(5000);
+  expect(triedFor(error)).toBe(Infinity);
+});
+
 test('maintenance is waited for as long as it is said', () => {
   const responseText = 'IMAP is temporarily disabled for maintenance';
   const cause = { responseStatus: 'NO', serverResponseCode: 'UNAVAILABLE', responseText, authenticationFailed: true };

@@ -390,6 +390,13 @@ test.each([
   },
 );
 
+test('over one connection, many such messages of the inbox and one of the next mailbox do not keep the last one back', async () => {
+  const poison = Array.from({ length: 23 }, (_unused, at) => ({ letter: at < 22 ? at : 30, code: HANGS_UP }));
+  const { accounts } = await simulate(scenarioWith([30, 10, 20], { poison, connections: 1 }));
+  expect(accounts.destination.find('Box 1')?.messages).toHaveLength(9);
+  expect(accounts.destination.find('Box 2')?.messages).toHaveLength(20);
+});
+
 test('over one connection, messages at which a destination hangs up, one in each mailbox, keep nothing else back', async () => {
   const letters = Array.from({ length: 8 }, () => 4);
   const poison = letters.map((count, mailbox) => ({ letter: mailbox * count, code: HANGS_UP }));

@@ -41,6 +41,7 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
   [4801, 'a message that was refused at times is looked at alone before it is given up'],
   [11_102, 'a mailbox that a list leaves out when it has got another UIDVALIDITY is copied'],
   [14_205, 'a mailbox that gets another name between the list and its opening is copied'],
+  [17_555, 'what was stored after a backup is known though a server says goodbye after some commands'],
   [16_768, 'trouble with a mailbox whose name no column can hold comes to an end'],
   [18_615, 'a name that no column can hold, used anew, is not taken for the mailbox that had it'],
   [26_890, 'a message is not left out because its server ends connections after some commands'],

@@ -9,7 +9,7 @@ import { notingHangUps } from './hang-ups.ts';
 import { listMailbox, type Listing } from './listing.ts';
 import { settleOpen, settleUnsaid, wantedOf } from './recovery.ts';
 import { findAnew } from './renumbered.ts';
-import { perhapsPresent, settlePresent } from './present.ts';
+import { hasBrokenOff, perhapsPresent, settlePresent } from './present.ts';
 import { FolderLeft, type Run, type Session } from './run.ts';
 import { askForFirst, sendMessages } from './sending.ts';
 import { refuse, type Sending, type Unsaid } from './settling.ts';
@@ -205,7 +205,8 @@ async function settleAndSend(
     for (const { uid } of await settlePresent(perhaps, { ...into, session: by })) known.settled.add(uid);
     await sendWaiting(waitingIn(listing, known), { ...into, session: by }, undefined, folder);
   };
-  if (begun === undefined) return lookAndSend(session);
+  if (begun === undefined)
+    return hasBrokenOff(mailbox, run) ? overNewSession(session, mailbox, run, lookAndSend) : lookAndSend(session);
   // The answers to what was asked for ahead would stand in the way of the reading.
   await begun.fetches.letGo();
   await overNewReader(session, mailbox, run, lookAndSend);

@@ -30,6 +30,8 @@ import {
 
 /** So often in a row a folder stops, with nothing moved, before others go on. A lane gives up after one more. */
 const STOPS_IN_A_ROW = 3;
+/** So many folders may do that in a row: then it is rather the server that does. */
+const STOPPED_IN_A_ROW = 10;
 
 /**
  * Makes the mailboxes of the destination that are missing, lists and copies folders, and reads back what was stored.
@@ -218,15 +220,20 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
  * A folder that is given back is the next one again, but not for ever: others wait, and there may be but one lane.
  * @param behind where it goes then; otherwise behind those that wait
  */
-function givingBack({ moved }: Engine, behind?: Folder[]): (folder: Folder, waiting: Folder[]) => void {
-  const stops = new Map<Folder, { readonly times: number; readonly moved: number }>();
+function givingBack({ moved }: Engine, behind?: Folder[]): (folder: Folder, waiting: Folder[]) => boolean {
+  const stops = new Map<Folder, number>();
+  let movedBefore = moved();
   return (folder, waiting) => {
-    const now = moved();
-    const before = stops.get(folder);
-    const times = before?.moved === now ? before.times + 1 : 1;
-    stops.set(folder, { times, moved: now });
-    if (times < STOPS_IN_A_ROW) waiting.unshift(folder);
-    else (behind ?? waiting).push(folder);
+    if (moved() > movedBefore) stops.clear();
+    movedBefore = moved();
+    const times = (stops.get(folder) ?? 0) + 1;
+    stops.set(folder, times);
+    if (times < STOPS_IN_A_ROW) {
+      waiting.unshift(folder);
+      return false;
+    }
+    (behind ?? waiting).push(folder);
+    return times === STOPS_IN_A_ROW && stops.size <= STOPPED_IN_A_ROW;
   };
 }
 

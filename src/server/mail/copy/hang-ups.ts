@@ -6,6 +6,9 @@ import type { Account } from './sessions.ts';
 /** What is known of an account's mailboxes in this run. */
 export type Openings = Pick<Run, 'faults' | 'noteFault' | 'looked' | 'opened' | 'sourcePaths' | 'destinationPaths'>;
 
+/** At so many mailboxes a server may fall silent, in one run, before it is rather the server that does. */
+const SILENCES = 3;
+
 /**
  * A server hangs up, or falls silent, each time that it is to open or list this mailbox, as Dovecot does where its index is
  * damaged, and opens another one over the same connection.
@@ -42,8 +45,10 @@ export function suspectsLast<Item>(
 /** Notes that a server has hung up at a mailbox, if that is what went wrong over this connection. */
 export function noteHangUp(account: Account, path: string, error: unknown, reader: MailReader, run: Openings): boolean {
   if (!isBreak(error) || !reader.isOver) return false;
-  // It takes one time more to know that it is this one.
-  if (run.noteFault(nameOf(account, path)) === 1) run.looked();
+  const isSlow = (error as MailError).fault === 'slow';
+  // It takes one time more to know that it is this one. One that says nothing at all takes minutes each time.
+  if (run.noteFault(nameOf(account, path)) > 1) return true;
+  if (!isSlow || run.noteFault(`silences of ${account}`) <= SILENCES) run.looked();
   return true;
 }
 

@@ -19,7 +19,8 @@ export type Work<Item> = {
   waits(): boolean | Promise<boolean>;
   /** How many wait now. */
   readonly length: () => number;
-  giveBack(item: Item): void;
+  /** @returns whether it is behind others now, which have not been tried in vain */
+  giveBack(item: Item): boolean;
 };
 
 export function workOf<Item>(items: readonly Item[]): Work<Item> {
@@ -28,7 +29,10 @@ export function workOf<Item>(items: readonly Item[]): Work<Item> {
     next: () => waiting.shift() ?? null,
     waits: () => waiting.length > 0,
     length: () => waiting.length,
-    giveBack: (item) => waiting.unshift(item),
+    giveBack: (item) => {
+      waiting.unshift(item);
+      return false;
+    },
   };
 }
 
@@ -93,6 +97,7 @@ export function openStream<Item>({ weightOf, areAlike, join }: Weighing<Item>): 
       waiting.unshift(item);
       state.weight += weightOf(item);
       tell();
+      return false;
     },
     push: (item) => {
       state.weight += weightOf(item);
@@ -254,11 +259,11 @@ export function openLanes<Session extends LaneSession>(options: Options<Session>
             if (signal.aborted) throw new Stopped('The work was asked to stop.', { cause: error });
             // A refusal that the work did not handle itself may have been momentary.
             if (!(error instanceof MailError) || !(error.passing || isRefusal(error))) throw error;
-            if (item !== null) items.giveBack(item);
+            const isBehind = item !== null && items.giveBack(item);
             gaveBack = true;
             // The others have what the server allows; they will take this item as well.
             if (!working && busy > 0) return;
-            tries = moved() > movedBefore ? 1 : tries + 1;
+            tries = isBehind ? 0 : moved() > movedBefore ? 1 : tries + 1;
             movedBefore = moved();
             const wait = Math.max(error.pause ?? 0, FIRST_PAUSE_MS * 2 ** (tries - 1));
             if (tries >= TRIES_IN_A_ROW || wait > LONGEST_PAUSE_MS) throw error;

@@ -8,17 +8,22 @@ export type Task<First, Other> =
 /** `done` is told when one of the first ones has been worked on, however that went. */
 export type Meanwhile<First, Other> = Work<Task<First, Other>> & { readonly done: (item: First) => void };
 
+function nextAgain<Item>(item: Item, waiting: Item[]): boolean {
+  waiting.unshift(item);
+  return false;
+}
+
 /**
  * Items for lanes and, while the last of them are worked on, other work for the lanes that have none. It ends with the
  * items; other work that is left then stays undone.
  * @param mayTake whether lanes can do the other work at all
- * @param giveBack takes an item that is given back, beside those that wait; without it it is the next one again
+ * @param giveBack puts an item that is given back among those that wait, or elsewhere; whether it is behind others then
  */
 export function meanwhile<First, Other>(
   items: readonly First[],
   others: Stream<Other>,
   mayTake: () => boolean,
-  giveBack: (item: First, waiting: First[]) => void = (item, waiting) => waiting.unshift(item),
+  giveBack: (item: First, waiting: First[]) => boolean = nextAgain,
 ): Meanwhile<First, Other> {
   const waiting = [...items];
   const underWay = new Set<First>();
@@ -44,13 +49,11 @@ export function meanwhile<First, Other>(
     waits: () => waiting.length > 0,
     length: () => waiting.length,
     giveBack: (task) => {
-      if (task.kind === 'other') {
-        others.giveBack(task.item);
-        return;
-      }
+      if (task.kind === 'other') return others.giveBack(task.item);
       underWay.delete(task.item);
-      giveBack(task.item, waiting);
+      const isBehind = giveBack(task.item, waiting);
       tell();
+      return isBehind;
     },
     done: (item) => {
       underWay.delete(item);

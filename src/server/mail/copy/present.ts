@@ -1,7 +1,7 @@
 import { destinationPlace, sourcePlace } from './breaks.ts';
 import { secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Planned } from './ledger.ts';
-import { isBreak } from '../imap/mail-error.ts';
+import { isBreak, isFarewell } from '../imap/mail-error.ts';
 import { Stopped } from './lanes.ts';
 import { storedPath } from './ledger-rows.ts';
 import { listedFrom } from './looking.ts';
@@ -110,6 +110,11 @@ function failuresAt({ id }: LedgerMailbox): string {
   return `present in vain ${id}`;
 }
 
+/** Whether reading has broken off in this run: some servers end a connection after so many commands. */
+export function hasBrokenOff(mailbox: LedgerMailbox, run: Run): boolean {
+  return run.faults(failuresAt(mailbox)) > 0;
+}
+
 /**
  * Reads these of both sides, and settles those that are the same there, with the same date or one that may have replaced
  * it: they are not stored again.
@@ -129,7 +134,8 @@ export async function settlePresent(parts: readonly Perhaps[], into: Into): Prom
     if (run.copy.signal.aborted || !goesOn()) throw new Stopped('The copy was asked to stop.');
     const { rows, unseen } = await presentOf(part, into).catch((error: unknown) => {
       // Trouble that passes is waited for.
-      if (isBreak(error)) for (const name of [triesAt(mailbox), failuresAt(mailbox)]) run.noteFault(name);
+      if (isBreak(error)) run.noteFault(triesAt(mailbox));
+      if (isBreak(error) || isFarewell(error)) run.noteFault(failuresAt(mailbox));
       throw error;
     });
     const unwritten = await run.copy.ledger.settle(rows);

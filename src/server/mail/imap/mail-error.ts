@@ -91,11 +91,12 @@ export function isBreak(error: unknown): boolean {
 
 /** Of a limit of how much is asked in a time; the other ones are of how many there may be. */
 const RATE_TEXT =
-  /\brate|throttl|too many(?! (?:\w+ )?(?:flags|keywords|folders|mailboxes|labels|levels)\b)|too fast|backoff|later|bandwidth|daily/i;
+  /\brate|throttl|too many(?! (?:\w+ )?(?:flags|keywords|folders|mailboxes|labels|levels)\b)|too fast|backoff|later|bandwidth|daily|\bdays?\b|hour|minute|transfer|download|session/i;
 
 /** An implementation limit (RFC 5530) that no pause takes away; some servers say the same of too many commands. */
 export function isLasting(error: MailError): boolean {
-  return error.responseCode === 'LIMIT' && !RATE_TEXT.test(wordsOf(error));
+  const words = wordsOf(error);
+  return error.responseCode === 'LIMIT' && !RATE_TEXT.test(words) && !BUSY_TEXT.test(words);
 }
 
 /** What the server said to people with it; empty where it said nothing. */
@@ -119,6 +120,8 @@ export function isFarewell(error: unknown): error is MailError {
  * the owner may not read the mailbox by IMAP; "temporarily disabled" may be until its owner, or an administrator, enables it.
  */
 export function mayBeForGood(error: MailError): boolean {
+  // One that asks for a pause says when it is over.
+  if (error.pause !== undefined) return false;
   const words = wordsOf(error).slice(0, TEXT_LENGTH);
   if (/authenticated but not connected/i.test(words)) return true;
   return error.fault === 'busy' && error.responseCode !== 'UNAVAILABLE' && SWITCHED_OFF.test(words);
