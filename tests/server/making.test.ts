@@ -135,6 +135,7 @@ test.each<[string, boolean, string]>([
   const session = {
     reader: { open: async () => ({ uidValidity: 1n }) },
     writer: { ...writer, select: () => Promise.reject(refused) },
+    checker: { isOver: false },
   } as unknown as Session;
   const opening = openBoth('Family', 'Family', 1n, session, { ...run, planAgain: () => {} });
   await expect(opening).rejects.toMatchObject({ name: 'FolderLeft', reason });
