@@ -112,6 +112,7 @@ describe('"Sign out"', () => {
     await wizard.wait(20_000);
     expect(wizard.address()).toBe('/');
     expect(wizard.context()).toMatchObject({ message: { about: 'sign-out unfinished' }, parting: null });
+    expect(wizard.isAt('home.banner.held')).toBe(true);
   });
 
   test.each(['UNAVAILABLE', 'TOO_MANY_ATTEMPTS', 'UNEXPECTED_ANSWER'] as const)(
