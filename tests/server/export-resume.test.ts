@@ -165,6 +165,7 @@ test(
 test.each([
   ['at which its server hangs up each time', new MailError('lost', 'The mail server closed the connection.')],
   ['that is always said to be in trouble', new MailError('busy', 'Something is wrong.', { responseCode: 'SERVERBUG' })],
+  ['of which is said what is said of accounts', new MailError('credentials', 'Not for you.')],
 ])('a mailbox %s is named, and the rest is exported', needs('bsdtar'), async (_, trouble) => {
   const source = mailboxes(3, 5);
   for (const path of ['Folder 0', 'Folder 2']) {

@@ -380,6 +380,7 @@ describe('Writing to odd servers', () => {
     ['a limit of the server', 'NO [LIMIT] Too many folders', { fault: 'refused', responseCode: 'LIMIT' }],
     ['a limit of the account', 'NO [LIMIT] CREATE Folder limit reached', { fault: 'refused' }],
     ['a limit of what is asked', 'NO [LIMIT] CREATE Rate limit hit.', { fault: 'busy' }],
+    ['a code of a sign-in', 'NO [AUTHORIZATIONFAILED] not here', { fault: 'refused' }],
   ])('%s comes out of a creation', async (_, created, fault) => {
     const { writer } = await writing((line, { tag, say }) => {
       if (line.includes(' CREATE ')) say(`${tag} ${created}`);

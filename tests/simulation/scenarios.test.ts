@@ -421,6 +421,29 @@ test.each(['source', 'destination'] as const)(
 );
 
 test.each(['source', 'destination'] as const)(
+  'what is said of an account, when one mailbox of the %s is opened, is not believed where it opens others',
+  async (side) => {
+    for (const code of ['AUTHORIZATIONFAILED', 'AUTHENTICATIONFAILED', 'EXPIRED', 'PRIVACYREQUIRED', 'OVERQUOTA'])
+      for (const path of ['INBOX', 'Box 1'])
+        for (const [connections, isSilent] of [
+          [1, false],
+          [4, true],
+        ] as const) {
+          const closing = { path, opens: -1, code, isSilent };
+          const outcome = await simulate(scenarioWith([20, 5, 5], { connections, orders: 2, [side]: { closing } }));
+          const left = { failure: undefined, mailboxesLeft: 1 };
+          expect({ code, path, connections, ...endsOf(outcome) }).toEqual({
+            code,
+            path,
+            connections,
+            wrong: [],
+            ends: [left, left],
+          });
+        }
+  },
+);
+
+test.each(['source', 'destination'] as const)(
   'nor does one of the %s that gets into trouble once it has been opened, and whose STATUS says so as well',
   async (side) => {
     for (const until of [undefined, 1])

@@ -134,7 +134,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
     await requireRoom(gathering.folder, limits.diskReserve + octets);
     if (open.get(reader) !== listing) {
       const { path } = listing.mailbox;
-      const ask = () => notingHangUps('source', path, reader, faults, () => unlessRefused(reader.open(path)));
+      const ask = () => unlessRefused(notingHangUps('source', path, reader, faults, () => reader.open(path)));
       const opened = await unlessInTrouble(ask, 'taken from', path, faults, (error) => {
         if (error instanceof HangsUp) hangUps.set(path, error);
       });

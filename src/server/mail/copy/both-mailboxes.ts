@@ -73,8 +73,9 @@ export async function afterRefusal(error: unknown, path: string, { writer }: Ses
 
 /** Makes the mailbox when it is missing: deleted at the destination meanwhile, or not there yet. */
 async function select(path: string, { writer, checker }: Session, run: Run): Promise<Selected> {
+  const selecting = () => notingHangUps('destination', path, checker, run, () => writer.select(path));
   try {
-    return await notingHangUps('destination', path, checker, run, () => writer.select(path));
+    return await selecting();
   } catch (error) {
     if (!isRefusal(error)) throw error;
     if (mayBeMissing(error)) run.planAgain('destination', path);
@@ -84,7 +85,7 @@ async function select(path: string, { writer, checker }: Session, run: Run): Pro
   } catch (error) {
     throw isRefusal(error) ? new FolderLeft('mailbox not created', error) : error;
   }
-  return unlessClosed(writer.select(path));
+  return unlessClosed(selecting());
 }
 
 /** A mailbox that is there, and lets nobody in, unless it is that of the source that is read meanwhile. */

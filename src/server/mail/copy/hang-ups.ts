@@ -1,4 +1,4 @@
-import { isBreak, MailError, unlessRefused } from '../imap/mail-error.ts';
+import { asRefusal, isBreak, isOfAccount, MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { MailReader } from '../imap/streams.ts';
 import type { Run } from './run.ts';
 import type { Account } from './sessions.ts';
@@ -27,9 +27,16 @@ function nameOf(account: Account, path: string): string {
   return `hung up at ${account} ${path}`;
 }
 
-/** Whether a server has hung up at a mailbox in this run, so that it is to be asked for alone, after all others. */
+/** Whether a server has hung up at a mailbox in this run, or the like, so that it is to be asked for alone, after all others. */
 export function isSuspect(account: Account, path: string, run: Pick<Run, 'faults'>): boolean {
   return run.faults(nameOf(account, path)) > 0;
+}
+
+/** What was said at a mailbox as if it were of the account: a new sign-in, and another mailbox, show whether it is. */
+function suspecting(account: Account, path: string, cause: MailError, run: Openings): MailError {
+  run.noteFault(nameOf(account, path));
+  run.looked();
+  return new MailError('lost', 'The mail server says of a mailbox what is said of accounts.', { cause }).of(account);
 }
 
 export function suspectsLast<Item>(
@@ -53,10 +60,11 @@ export function noteHangUp(account: Account, path: string, error: unknown, reade
 }
 
 /**
- * Does what opens a mailbox first, and notes whether the server hangs up at it. From the second time on another mailbox is
- * opened before, so that a server which is gone, or opens none, is told from one that hangs up at this one.
+ * Does what opens a mailbox first, and notes whether the server hangs up at it, or says what is said of accounts. From the
+ * second time on another mailbox is opened before, so that a server which is gone, or opens none, is told from one that does
+ * so at this one.
  * @param reader over the connection that the work is done over
- * @throws {HangsUp} and what the work throws
+ * @throws {HangsUp} and what the work throws; a refusal in place of what is said of accounts
  */
 export async function notingHangUps<Answer>(
   account: Account,
@@ -80,10 +88,16 @@ export async function blamingHangUps<Answer>(
 ): Promise<Answer> {
   // The server has hung up at another one before: over this connection none answers any more.
   if (reader.isOver) return work();
-  const isSure = isSuspect(account, path, run) && (await opensAnother(account, path, reader, run));
+  const wasSuspect = isSuspect(account, path, run);
+  const isSure = wasSuspect && (await opensAnother(account, path, reader, run));
   try {
     return await work();
   } catch (error) {
+    if (isOfAccount(error) && !reader.isOver) {
+      if (!wasSuspect) throw suspecting(account, path, error, run);
+      // It has been signed in to since.
+      throw isSure || error.fault === 'credentials' ? asRefusal(error) : error;
+    }
     const hasHungUp = noteHangUp(account, path, error, reader, run);
     throw hasHungUp && isSure ? new HangsUp(account, error) : error;
   }
@@ -111,6 +125,7 @@ export async function askedOfAll(
     await Promise.all(others.map((path) => ask(path, together(path))));
   } catch (error) {
     const first = others.find((path) => !answered.has(path));
+    if (first !== undefined && isOfAccount(error) && !reader.isOver) throw suspecting(account, first, error, run);
     if (first !== undefined) noteHangUp(account, first, error, reader, run);
     throw error;
   }

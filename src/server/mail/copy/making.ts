@@ -94,9 +94,12 @@ function isReserved(refusal: MailError): boolean {
 }
 
 /** One that exists already is fine. @throws {MailError}, {@link LeaseLost}, {@link Stopped} */
-export async function makeMailbox(path: string, writer: MailWriter, { copy }: Run): Promise<void> {
+export async function makeMailbox(path: string, writer: MailWriter, { copy, opened }: Run): Promise<void> {
   const { lease, signal, onMade } = copy;
   if (signal.aborted) throw new Stopped('The work was asked to stop.');
   if (!lease.mayWrite()) throw new LeaseLost(lease.transferId);
-  if (await writer.create(path)) await onMade(path);
+  const isNew = await writer.create(path);
+  if (!isNew) return;
+  opened.destination.add(path);
+  await onMade(path);
 }

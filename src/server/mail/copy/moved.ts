@@ -53,7 +53,7 @@ export async function openSource(
 
 /** A mailbox of the source, opened for what is looked for at the destination; `null` where that is refused. */
 export async function openBeside(reader: MailReader, path: string, run: Run): Promise<Opened | 'in trouble' | null> {
-  const open = () => notingHangUps('source', path, reader, run, () => unlessRefused(reader.open(path)));
+  const open = () => unlessRefused(notingHangUps('source', path, reader, run, () => reader.open(path)));
   const asked = await unlessInTrouble(async () => ({ opened: await open() }), 'compared with', path, run);
   return asked === null ? 'in trouble' : asked.opened;
 }

@@ -46,7 +46,7 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   const { together, alone } = readableOf(place, uids, run);
   const unread = new Map([...together, ...alone].map((uid) => [uid, all.get(uid) ?? []]));
   if (unread.size === 0) return;
-  const opening = notingHangUps('destination', path, checker, run, () => unlessRefused(checker.open(path)));
+  const opening = unlessRefused(notingHangUps('destination', path, checker, run, () => checker.open(path)));
   opening.catch(() => {});
   if (isSuspect('destination', path, run)) await opening;
   // Sent with it: waiting for the one before the other would cost a round trip.

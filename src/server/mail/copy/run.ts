@@ -122,7 +122,7 @@ export type Run = {
   /** Notes one such time. @returns how often by now */
   readonly noteFault: (name: string) => number;
   readonly forgetFaults: (name: string) => void;
-  /** By account, the paths of mailboxes that its server has opened, or told the state of, in this run. */
+  /** By account, the paths of mailboxes that its server has made, opened, or told the state of, in this run. */
   readonly opened: Readonly<Record<'source' | 'destination', Set<string>>>;
   /** The paths of all mailboxes, as they were last listed: a lane has no connection to spare for listing them. */
   readonly sourcePaths: () => readonly string[];

@@ -74,6 +74,17 @@ export function isRefusal(error: unknown): error is MailError {
   return error instanceof MailError && error.fault === 'refused';
 }
 
+/** What stops all that is done with an account. Some servers say it of one mailbox. */
+export function isOfAccount(error: unknown): error is MailError {
+  return error instanceof MailError && (error.fault === 'credentials' || error.fault === 'full');
+}
+
+/** The same answer, as one to that command only. */
+export function asRefusal({ responseCode, cause, account }: MailError): MailError {
+  const options = { cause, ...(responseCode === undefined ? {} : { responseCode }) };
+  return new MailError('refused', `The mail server: refused (${responseCode ?? 'no code'}).`, options).of(account);
+}
+
 /** A refusal in a server's own words, without a response code: many say no more than NO when something is wrong with them. */
 export function isBareRefusal(error: unknown): error is MailError {
   return isRefusal(error) && error.responseCode === undefined && error.cause !== undefined;
@@ -142,11 +153,20 @@ function statusOf({ cause }: MailError): unknown {
 }
 
 /** @returns `null` where the server {@link isRefusal refuses} what was asked for */
-export async function unlessRefused<Answer>(asking: Promise<Answer>): Promise<Answer | null> {
+export function unlessRefused<Answer>(asking: Promise<Answer>): Promise<Answer | null> {
+  return unless(isRefusal, asking);
+}
+
+/** The same, also where its answer is {@link isOfAccount as if of the account}. */
+export function unlessNo<Answer>(asking: Promise<Answer>): Promise<Answer | null> {
+  return unless((error) => isRefusal(error) || isOfAccount(error), asking);
+}
+
+async function unless<Answer>(isNo: (error: unknown) => boolean, asking: Promise<Answer>): Promise<Answer | null> {
   try {
     return await asking;
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!isNo(error)) throw error;
     return null;
   }
 }

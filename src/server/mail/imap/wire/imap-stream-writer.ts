@@ -1,5 +1,5 @@
 import type { OauthProvider } from '../../../../contract/provider.ts';
-import { isLasting, isRefusal, MailError, unlessRefused } from '../mail-error.ts';
+import { asRefusal, isLasting, isRefusal, MailError, unlessNo, unlessRefused } from '../mail-error.ts';
 import type { Appended, Appending, MailReader, MailWriter, NewMessage, Selected, WriterTraits } from '../streams.ts';
 import { Append } from './append.ts';
 import { keeping } from './flags.ts';
@@ -48,13 +48,10 @@ function literalsOf(capabilities: ReadonlySet<string>, { refusesLarge }: Learnt)
   return capabilities.has('LITERAL-') ? 'small' : 'synchronising';
 }
 
-/** A server that has as many mailboxes as it can, or none of such a name, is not waited for. */
+/** A server that has as many mailboxes as it can, or none of such a name, is not waited for; the sign-in was right. */
 function refusedWhereLasting(error: unknown): unknown {
-  if (!(error instanceof MailError) || !isLasting(error)) return error;
-  return new MailError('refused', 'The mail server makes no such mailbox.', {
-    responseCode: 'LIMIT',
-    cause: error.cause,
-  });
+  const isOfMailbox = error instanceof MailError && (isLasting(error) || error.fault === 'credentials');
+  return isOfMailbox ? asRefusal(error) : error;
 }
 
 class ImapStreamWriter implements MailWriter {
@@ -78,7 +75,7 @@ class ImapStreamWriter implements MailWriter {
     // Without a number the capability says that each mailbox has a limit of its own (RFC 7889 §4).
     const asksLimit = this.#connection.capabilities.has('APPENDLIMIT');
     const [limits, { permanentFlags, ...opened }] = await Promise.all([
-      asksLimit ? unlessRefused(askStatus(this.#connection, path, ['APPENDLIMIT'])) : undefined,
+      asksLimit ? unlessNo(askStatus(this.#connection, path, ['APPENDLIMIT'])) : undefined,
       this.#opening.open(path),
     ]);
     const appendLimit = Number(limits?.get('APPENDLIMIT') ?? 0n);
@@ -111,7 +108,7 @@ class ImapStreamWriter implements MailWriter {
   async #isThere(path: string, refusal: unknown): Promise<boolean> {
     if (!isRefusal(refusal)) return false;
     const isSaid = refusal.responseCode === 'ALREADYEXISTS';
-    const items = await unlessRefused(askStatus(this.#connection, path, ['UIDVALIDITY']));
+    const items = await unlessNo(askStatus(this.#connection, path, ['UIDVALIDITY']));
     return items === null ? ((await this.#isListed(path)) ?? isSaid) : isSaid || items.has('UIDVALIDITY');
   }
 
