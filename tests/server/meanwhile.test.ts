@@ -14,6 +14,12 @@ const checksOf = (...items: readonly string[]) => {
   return checks;
 };
 
+/** Puts it in front of those that wait. */
+function nextAgain<Item>(item: Item, waiting: Item[]): boolean {
+  waiting.unshift(item);
+  return false;
+}
+
 /** Two lanes: both sessions stand from the beginning. */
 async function twoLanes(signal = new AbortController().signal) {
   const session = { [Symbol.asyncDispose]: async () => {} };
@@ -33,7 +39,7 @@ describe('what lanes do meanwhile', () => {
   test('is done by a lane without an item, also when it comes later, until the last item is done', async () => {
     const checks = checksOf('early');
     const large = Promise.withResolvers<void>();
-    const tasks = meanwhile(['large'], checks, () => true);
+    const tasks = meanwhile(['large'], checks, () => true, nextAgain);
     const done: string[] = [];
     await using lanes = await twoLanes();
     const work = async ({ kind, item }: Task<string, string>) => {
@@ -55,7 +61,7 @@ describe('what lanes do meanwhile', () => {
 
   test('is not begun where lanes can’t do it', async () => {
     const checks = checksOf('check');
-    const tasks = meanwhile(['one', 'two'], checks, () => false);
+    const tasks = meanwhile(['one', 'two'], checks, () => false, nextAgain);
     const done: string[] = [];
     await using lanes = await twoLanes();
     await lanes.work(tasks, async ({ item }) => {
@@ -68,7 +74,7 @@ describe('what lanes do meanwhile', () => {
 
   test('keeps no lane waiting for a stream that has ended, or for an item that has failed', async () => {
     const checks = checksOf();
-    const tasks = meanwhile(['fails'], checks, () => true);
+    const tasks = meanwhile(['fails'], checks, () => true, nextAgain);
     await using lanes = await twoLanes();
     const failing = lanes.work(tasks, async (task: Task<string, string>) => {
       await later();
@@ -77,7 +83,7 @@ describe('what lanes do meanwhile', () => {
     });
     await expect(failing).rejects.toThrow('No');
     checks.end();
-    const others = meanwhile(['item'], checks, () => true);
+    const others = meanwhile(['item'], checks, () => true, nextAgain);
     expect(await others.next()).toEqual({ kind: 'first', item: 'item' });
     expect(await others.next()).toBeNull();
   });
@@ -85,7 +91,7 @@ describe('what lanes do meanwhile', () => {
   test('keeps no lane waiting for an item that was taken when the work was asked to stop', async () => {
     const stop = new AbortController();
     const checks = checksOf();
-    const tasks = meanwhile(['one', 'two', 'last'], checks, () => true);
+    const tasks = meanwhile(['one', 'two', 'last'], checks, () => true, nextAgain);
     await using lanes = await twoLanes(stop.signal);
     const stopped = lanes.work(tasks, async ({ item }) => {
       await later();
@@ -98,7 +104,7 @@ describe('what lanes do meanwhile', () => {
 
   test('gives back to where it came from', async () => {
     const checks = checksOf('check');
-    const tasks = meanwhile(['item'], checks, () => true);
+    const tasks = meanwhile(['item'], checks, () => true, nextAgain);
     const first = await tasks.next();
     const other = await tasks.next();
     expect([first, other]).toEqual([

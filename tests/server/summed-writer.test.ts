@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import type { Sum } from '../../src/server/export/staging/message-sums.ts';
+import { BLOCK } from '../../src/server/export/staging/spool.ts';
 import { openSummedWriter, type SummedWriter } from '../../src/server/export/staging/summed-writer.ts';
 import { openExportThread, type ExportThread } from '../../src/server/export/thread/export-thread.ts';
 
-/** What goes to the disk at once. */
-const BLOCK = 2 * 1024 * 1024;
 const SIZES = [0, 1, 4095, BLOCK - 5000, 700_001, 0, 2 * BLOCK + 3, BLOCK, 17, 0, 0, 5000];
 
 /** It does not repeat at the length of a block. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openSpoolReader, openSpoolWriter, SpoolError } from '../../src/server/export/staging/spool.ts';
+import { BLOCK, openSpoolReader, openSpoolWriter, SpoolError, WINDOW } from '../../src/server/export/staging/spool.ts';
 import { alignedBuffer, alignedUp, openUnbuffered } from '../../src/server/export/staging/unbuffered.ts';
 import { needs } from '../support/needs.ts';
 
@@ -73,8 +73,7 @@ describe.each(PLACES)('What goes around the page cache, in $place,', ({ place, n
   });
 
   test('holds staged messages of every size, with the disk asked to keep them in between', needed, async () => {
-    const [window, block] = [1024 * 1024, 2 * 1024 * 1024];
-    const sizes = [0, 1, 4095, 4096, 4097, 511 * 1024, window - 1, window, block, block + 1, 4_300_000, 1_300_000, 3];
+    const sizes = [0, 1, 4095, 4096, 4097, 511 * 1024, WINDOW - 1, WINDOW, BLOCK, BLOCK + 1, 4_300_000, 1_300_000, 3];
     const messages = sizes.map((size, at) => octetsOf(size, at + 1));
     const staged = [];
     let segment = '';

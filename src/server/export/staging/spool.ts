@@ -11,9 +11,9 @@ export class SpoolError extends Error {
 export type Place = { readonly segment: string; readonly position: number };
 export type StagedOctets = Place & { readonly size: number };
 
-/** How much is written or read at once, in octets. */
-const BLOCK = 2 * 1024 * 1024;
-const WINDOW = 1024 * 1024;
+/** How much is written, and how much is read, at once, in octets. */
+export const BLOCK = 2 * 1024 * 1024;
+export const WINDOW = 1024 * 1024;
 /** Several runs stage at once, each into its own segment; those that are read alternately stay open. */
 const OPEN_SEGMENTS = 8;
 

@@ -8,11 +8,6 @@ export type Task<First, Other> =
 /** `done` is told when one of the first ones has been worked on, however that went. */
 export type Meanwhile<First, Other> = Work<Task<First, Other>> & { readonly done: (item: First) => void };
 
-function nextAgain<Item>(item: Item, waiting: Item[]): boolean {
-  waiting.unshift(item);
-  return false;
-}
-
 /**
  * Items for lanes and, while the last of them are worked on, other work for the lanes that have none. It ends with the
  * items; other work that is left then stays undone.
@@ -23,7 +18,7 @@ export function meanwhile<First, Other>(
   items: readonly First[],
   others: Stream<Other>,
   mayTake: () => boolean,
-  giveBack: (item: First, waiting: First[]) => boolean = nextAgain,
+  giveBack: (item: First, waiting: First[]) => boolean,
 ): Meanwhile<First, Other> {
   const waiting = [...items];
   const underWay = new Set<First>();
