@@ -1,4 +1,4 @@
-import type { Clock } from './mail/imap/wire.ts';
+import type { Clock } from './clock.ts';
 
 const LOOK_EVERY_MS = 10 * 60_000;
 

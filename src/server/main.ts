@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { MACHINE_CLOCK } from './clock.ts';
 import { readSettings, type Settings } from '../contract/settings.ts';
 import { isLoopback } from '../contract/settings/clear-text.ts';
 import { checkExports } from './export/storage/check-exports.ts';
@@ -21,7 +22,6 @@ import { startWorker } from './worker/worker.ts';
 import { watchClock } from './clock-watch.ts';
 import { openLog } from './log.ts';
 import { openSealing } from './sealing.ts';
-import { MACHINE_CLOCK } from './mail/imap/clock.ts';
 import { openUncheckedCertificates, requireCertificates } from './mail/imap/tls.ts';
 import { openDiscovery } from './mail/discovery/discovery.ts';
 import { openResolver } from './network/resolver.ts';

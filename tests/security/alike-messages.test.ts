@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { Stopped } from '../../src/server/stopped.ts';
 import { destinationPlace, openFaults, sourcePlace } from '../../src/server/mail/copy/breaks.ts';
 import { portraits } from '../../src/server/mail/copy/digest.ts';
-import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { match, type Wanted } from '../../src/server/mail/copy/matching.ts';
 import type { Run } from '../../src/server/mail/copy/run.ts';
 import type { Listed, MailReader } from '../../src/server/mail/imap/streams.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ContactsFormat, EmailFormat } from '../../src/contract/export-format.ts';
-import { Stopped } from '../../src/server/mail/copy/lanes.ts';
+import { Stopped } from '../../src/server/stopped.ts';
 import { person } from '../support/contact-samples.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
 import { hostileAccount } from '../support/hostile-account.ts';

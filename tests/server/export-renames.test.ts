@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Stopped } from '../../src/server/mail/copy/lanes.ts';
+import { Stopped } from '../../src/server/stopped.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';
 import { memoryAccount, narrow, type MemoryMailbox } from '../support/memory-mailbox.ts';
 import { needs } from '../support/needs.ts';

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Stopped } from '../../src/server/stopped.ts';
 import { openLog } from '../../src/server/log.ts';
 import { DiskFullError } from '../../src/server/export/staging/disk-room.ts';
 import type { ContactReader } from '../../src/server/contacts/contact-store.ts';
@@ -14,7 +15,6 @@ import { openStagedMessages } from '../../src/server/export/staging/staged-messa
 import { LeaseLost, type Lease } from '../../src/server/transfers/lease.ts';
 import { SpoolError } from '../../src/server/export/staging/spool.ts';
 import { openFolderStore } from '../../src/server/export/storage/folder-store.ts';
-import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { person } from '../support/contact-samples.ts';
 import { openExportWorld, type ExportWorld } from '../support/export-world.ts';

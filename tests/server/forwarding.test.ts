@@ -9,6 +9,8 @@ import { getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
+import { MACHINE_CLOCK } from '../../src/server/clock.ts';
+import { Stopped } from '../../src/server/stopped.ts';
 import { markOf } from '../../src/server/forwarding/mark.ts';
 import {
   FORWARDING_SCRIPT,
@@ -20,8 +22,6 @@ import { readReply, SieveSyntaxError } from '../../src/server/forwarding/sieve-r
 import { openLog } from '../../src/server/log.ts';
 import { openFaults } from '../../src/server/mail/copy/breaks.ts';
 import { openForwarded } from '../../src/server/mail/copy/forwarded.ts';
-import { Stopped } from '../../src/server/mail/copy/lanes.ts';
-import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import type { MailReader } from '../../src/server/mail/imap/streams.ts';
 import { forwardingOf, noteForwardingOff, noteForwardingSet } from '../../src/server/transfers/forwardings.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';

@@ -4,11 +4,11 @@ import { createServer as createTlsServer, getCACertificates, setDefaultCACertifi
 import { setImmediate as later } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
+import { MACHINE_CLOCK } from '../../src/server/clock.ts';
 import { type MailPlace, placeOf } from '../../src/server/mail/imap/connection.ts';
 import { checkSignIn } from '../../src/server/mail/imap/sign-in.ts';
 import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
 import { openSession } from '../../src/server/mail/imap/wire/session.ts';
-import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import type { Resolver } from '../../src/server/network/resolver.ts';
 import { selfSigned, signedBy } from '../support/certificate.ts';
 import { freePort } from '../support/free-port.ts';

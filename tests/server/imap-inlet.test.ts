@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import { describe, expect, test } from 'vitest';
-import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
+import { MACHINE_CLOCK } from '../../src/server/clock.ts';
 import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
 import { openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';

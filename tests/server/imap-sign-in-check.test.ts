@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
+import { MACHINE_CLOCK } from '../../src/server/clock.ts';
 import type { MailAccount, MailPlace } from '../../src/server/mail/imap/connection.ts';
 import { openControl } from '../../src/server/mail/imap/control.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';

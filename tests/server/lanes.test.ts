@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { MACHINE_CLOCK } from '../../src/server/clock.ts';
 import { type LaneSession, openLanes, openStream, workOf } from '../../src/server/mail/copy/lanes.ts';
-import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { LONGEST_PAUSE_MS } from '../../src/server/mail/imap/hold.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 

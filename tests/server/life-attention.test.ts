@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
+import { MACHINE_CLOCK } from '../../src/server/clock.ts';
 import { askAgain, eraseRefused, putRight, restingOperations } from '../../src/server/transfers/attention.ts';
 import { openCredentials, type Secret } from '../../src/server/transfers/credentials.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';

@@ -1,7 +1,6 @@
 import { setImmediate as later } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
-import type { Clock } from '../../src/server/mail/imap/wire.ts';
+import { MACHINE_CLOCK, type Clock } from '../../src/server/clock.ts';
 import { HASTY_CLOCK } from '../support/hasty-clock.ts';
 import { mailWhen, openWorldOfTest, sentOn, statusOf, whenEnded } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';

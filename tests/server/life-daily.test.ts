@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
+import { MACHINE_CLOCK } from '../../src/server/clock.ts';
 import { DAILY_DAYS, startDailies, switchDailyOff } from '../../src/server/transfers/dailies.ts';
 import { eraseEnded, eraseSubscriber } from '../../src/server/transfers/retention.ts';
 import {

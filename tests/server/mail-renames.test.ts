@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { MACHINE_CLOCK } from '../../src/server/clock.ts';
 import { openFaults } from '../../src/server/mail/copy/breaks.ts';
 import type { LedgerMailbox } from '../../src/server/mail/copy/ledger.ts';
 import { followRenames } from '../../src/server/mail/copy/renames.ts';
 import type { Run } from '../../src/server/mail/copy/run.ts';
-import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { memoryAccount, type MemoryMessage } from '../support/memory-mailbox.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { Stopped } from '../../src/server/stopped.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailWriter } from '../../src/server/mail/imap/streams.ts';
 import { openFaults } from '../../src/server/mail/copy/breaks.ts';
 import { openBoth } from '../../src/server/mail/copy/both-mailboxes.ts';
-import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { openMaking } from '../../src/server/mail/copy/making.ts';
 import { FolderLeft, type Run, type Session } from '../../src/server/mail/copy/run.ts';
 import { LeaseLost } from '../../src/server/transfers/lease.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { openLanes, openStream, Stopped } from '../../src/server/mail/copy/lanes.ts';
+import { Stopped } from '../../src/server/stopped.ts';
+import { openLanes, openStream } from '../../src/server/mail/copy/lanes.ts';
 import { meanwhile, type Task } from '../../src/server/mail/copy/meanwhile.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { HASTY_CLOCK } from '../support/hasty-clock.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { Stopped } from '../../src/server/stopped.ts';
 import { openLog } from '../../src/server/log.ts';
-import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { openJobQueue, toldNowAndThen } from '../../src/server/worker/queue.ts';
 import { watchUntaken } from '../../src/server/worker/untaken.ts';
 import {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MACHINE_CLOCK } from '../../src/server/clock.ts';
 import { SIZES } from '../../src/server/mail/copy/sizes.ts';
 import { copyAndCompare } from '../../src/server/mail/copy/copy-mail.ts';
 import { MAIL_TIMES, type MailAccount, type MailTimes } from '../../src/server/mail/imap/connection.ts';
 import type { StepListener } from '../../src/server/mail/copy/mail-copy.ts';
-import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { openControl } from '../../src/server/mail/imap/control.ts';
 import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';

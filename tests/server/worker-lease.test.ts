@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { Clock } from '../../src/server/clock.ts';
 import { openLog } from '../../src/server/log.ts';
-import type { Clock } from '../../src/server/mail/imap/wire.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { holdLease } from '../../src/server/worker/lease.ts';
 

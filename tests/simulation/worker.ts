@@ -1,14 +1,14 @@
+import type { Clock } from '../../src/server/clock.ts';
+import { Stopped } from '../../src/server/stopped.ts';
 import { ProviderLimit } from '../../src/server/mail/copy/budget.ts';
 import { copyAndCompare } from '../../src/server/mail/copy/copy-mail.ts';
 import type { Ledger } from '../../src/server/mail/copy/ledger.ts';
 import { LeaseLost, type HeldLease } from '../../src/server/transfers/lease.ts';
-import { Stopped } from '../../src/server/mail/copy/lanes.ts';
 import { SIZES } from '../../src/server/mail/copy/sizes.ts';
 import type { CopyEnd, CopyProgress } from '../../src/server/mail/copy/mail-copy.ts';
 import { isFarewell, MailError, mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailAccount } from '../../src/server/mail/imap/connection.ts';
 import { heldControl, Hold } from '../../src/server/mail/imap/hold.ts';
-import type { Clock } from '../../src/server/mail/imap/wire.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
 import { openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
 import { openSession } from '../../src/server/mail/imap/wire/session.ts';

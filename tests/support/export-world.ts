@@ -13,11 +13,11 @@ import {
   type MailExport,
 } from '../../src/server/export/export.job.ts';
 import type { ContactsFormat, EmailFormat } from '../../src/contract/export-format.ts';
+import type { Clock } from '../../src/server/clock.ts';
 import { openFolderStore } from '../../src/server/export/storage/folder-store.ts';
 import type { ExportLimits } from '../../src/server/export/staging/export-limits.ts';
 import type { ExportStore } from '../../src/server/export/storage/export-store.ts';
 import { openLog } from '../../src/server/log.ts';
-import type { Clock } from '../../src/server/mail/imap/wire.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import type { Lease } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';

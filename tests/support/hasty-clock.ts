@@ -1,5 +1,4 @@
-import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
-import type { Clock } from '../../src/server/mail/imap/wire.ts';
+import { MACHINE_CLOCK, type Clock } from '../../src/server/clock.ts';
 
 /** The engine's pauses between two tries, in ms. */
 const PAUSES = new Set([1000, 2000, 4000]);

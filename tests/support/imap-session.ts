@@ -1,10 +1,10 @@
+import { MACHINE_CLOCK } from '../../src/server/clock.ts';
 import type { MailReader, MailWriter, NewMessage } from '../../src/server/mail/imap/streams.ts';
 import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
 import type { ImapConnection } from '../../src/server/mail/imap/wire/imap-connection.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
 import { openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
 import { openSession, type SessionOptions } from '../../src/server/mail/imap/wire/session.ts';
-import { MACHINE_CLOCK } from '../../src/server/mail/imap/clock.ts';
 import { DOVECOT_PASSWORD } from './dovecot.ts';
 
 type Server = { readonly port: number; readonly user?: string; readonly password?: string };

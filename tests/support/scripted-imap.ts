@@ -1,5 +1,6 @@
 import { duplexPair, type Duplex } from 'node:stream';
-import type { Clock, Dial } from '../../src/server/mail/imap/wire.ts';
+import type { Clock } from '../../src/server/clock.ts';
+import type { Dial } from '../../src/server/mail/imap/wire.ts';
 import { openSession, type SessionOptions } from '../../src/server/mail/imap/wire/session.ts';
 import type { ImapConnection } from '../../src/server/mail/imap/wire/imap-connection.ts';
 

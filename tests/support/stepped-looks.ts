@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/server/mail/imap/wire.ts';
+import type { Clock } from '../../src/server/clock.ts';
 
 /** A clock for what looks again and again: it looks when `next` is called, which resolves once it has. */
 export function steppedLooks(): { readonly after: Clock['after']; readonly next: () => Promise<void> } {

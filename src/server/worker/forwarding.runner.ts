@@ -1,6 +1,6 @@
+import { Stopped } from '../stopped.ts';
 import { setUpForwarding, type ForwardingOutcome } from '../forwarding/set-up-forwarding.ts';
 import { openSieveSession, sievePlaceOf, type SieveSession } from '../forwarding/sieve-session.ts';
-import { Stopped } from '../mail/copy/lanes.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';
 import { forwardingOf, noteForwardingSet } from '../transfers/forwardings.ts';

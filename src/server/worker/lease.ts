@@ -1,4 +1,4 @@
-import type { Clock } from '../mail/imap/wire.ts';
+import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../store/database.ts';
 import { confirmLease, releaseLease, type HeldLease, type Lease } from '../transfers/lease.ts';

@@ -1,5 +1,5 @@
 import type { Operation } from '../../contract/operation.ts';
-import { Stopped } from '../mail/copy/lanes.ts';
+import { Stopped } from '../stopped.ts';
 import { isFarewell } from '../mail/imap/mail-error.ts';
 import { isRefusal, putToRest, type AtRest } from '../transfers/attention.ts';
 import type { Secret } from '../transfers/credentials.ts';
@@ -128,7 +128,8 @@ async function beginOperation(
   const restFor = async (why: AtRest): Promise<Rest> => {
     await progress.flush();
     // First, so that the letter can mention it. An address book that lets nobody in must not hold up the mail.
-    if (isRefusal(why.reason) && operation === 'emailmigration') await switchDailyOff(services, transferId, 'sign_in');
+    if (isRefusal(why.reason) && operation === 'emailmigration')
+      await switchDailyOff(services, transferId, 'sign_in');
     if (!(await putToRest(services, lease, operation, why, { resumed }, services.clock.now())))
       return PUT_RIGHT_SECONDS;
     resting.set(operation, why);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SendOptions } from 'pg-boss';
+import { Stopped } from '../stopped.ts';
 import type { Log } from '../log.ts';
-import { Stopped } from '../mail/copy/lanes.ts';
 import { keyOf, type NotificationJob, type Notifier } from '../notifications/notifier.ts';
 import { DatabaseUnavailable, embeddedFaultOf, faultOf } from '../store/database-faults.ts';
 import type { Database, Sql } from '../store/database.ts';

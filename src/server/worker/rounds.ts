@@ -1,5 +1,5 @@
+import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Clock } from '../mail/imap/wire.ts';
 import type { Database } from '../store/database.ts';
 import { earlierTime } from '../store/earlier-time.ts';
 import type { Safe } from '../store/safe.ts';

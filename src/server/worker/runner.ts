@@ -1,5 +1,6 @@
 import type { Operation } from '../../contract/operation.ts';
 import type { Settings } from '../../contract/settings.ts';
+import type { Clock } from '../clock.ts';
 import type { ExportStore } from '../export/storage/export-store.ts';
 import type { Log } from '../log.ts';
 import type { Discover, MailTimes } from '../mail/imap/connection.ts';
@@ -11,7 +12,6 @@ import type { Tokens } from '../oauth/tokens.ts';
 import type { Database } from '../store/database.ts';
 import type { HeldLease } from '../transfers/lease.ts';
 import type { Holds } from '../mail/imap/hold.ts';
-import type { Clock } from '../mail/imap/wire.ts';
 import type { Work } from './pace.ts';
 import type { Counts, OperationEnd } from '../transfers/operations.ts';
 import type { Transfer } from '../transfers/transfer.ts';

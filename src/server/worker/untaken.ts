@@ -1,6 +1,6 @@
+import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { lookAgain } from '../look-again.ts';
-import type { Clock } from '../mail/imap/wire.ts';
 import type { Sql } from '../store/database.ts';
 import { TAKE_BACKS, TRANSFERS } from './turns.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Operation } from '../../contract/operation.ts';
+import { MACHINE_CLOCK } from '../clock.ts';
+import { Stopped } from '../stopped.ts';
 import { openHolds } from '../mail/imap/hold.ts';
-import { Stopped } from '../mail/copy/lanes.ts';
 import { MAIL_TIMES } from '../mail/imap/connection.ts';
-import { MACHINE_CLOCK } from '../mail/imap/clock.ts';
 import { openResolver } from '../network/resolver.ts';
 import { openNotifier } from '../notifications/notifier.ts';
 import { earlierTime } from '../store/earlier-time.ts';

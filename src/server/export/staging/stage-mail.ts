@@ -1,12 +1,12 @@
+import type { Clock } from '../../clock.ts';
+import { Stopped } from '../../stopped.ts';
 import { isReadable, notingBreaks, openFaults, readableOf, sourcePlace, type Faults } from '../../mail/copy/breaks.ts';
 import { HangsUp, notingHangUps, type Openings } from '../../mail/copy/hang-ups.ts';
-import { Stopped } from '../../mail/copy/lanes.ts';
 import type { CopySource, Waits } from '../../mail/copy/mail-copy.ts';
 import { isTroubled, unlessInTrouble } from '../../mail/copy/troubles.ts';
 import { MailError, unlessRefused } from '../../mail/imap/mail-error.ts';
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailReader } from '../../mail/imap/streams.ts';
-import type { Clock } from '../../mail/imap/wire.ts';
 import type { MailFormat } from '../archive/mail-format.ts';
 import { arrive, type Arrived } from './arrival.ts';
 import { requireRoom } from './disk-room.ts';

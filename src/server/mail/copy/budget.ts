@@ -1,4 +1,4 @@
-import type { Clock } from '../imap/wire.ts';
+import type { Clock } from '../../clock.ts';
 import type { AccountLimits } from './mail-copy.ts';
 import type { Ledger } from './ledger.ts';
 import type { Budget } from './run.ts';

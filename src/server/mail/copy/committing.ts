@@ -1,6 +1,6 @@
+import { pause, type Clock } from '../../clock.ts';
 import { LeaseLost } from '../../transfers/lease.ts';
 import { MailError } from '../imap/mail-error.ts';
-import { pause, type Clock } from '../imap/wire.ts';
 import { closeOthers, type Engine } from './engine.ts';
 import { workOf } from './lanes.ts';
 import { storedPath } from './ledger-rows.ts';

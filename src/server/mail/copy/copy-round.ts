@@ -1,3 +1,4 @@
+import { Stopped } from '../../stopped.ts';
 import { isRefusal, MailError } from '../imap/mail-error.ts';
 import { settleAbsent } from './absent.ts';
 import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-folder.ts';
@@ -11,7 +12,7 @@ import {
   type Engine,
 } from './engine.ts';
 import { suspectsLast } from './hang-ups.ts';
-import { batchesOf, Stopped, workOf } from './lanes.ts';
+import { batchesOf, workOf } from './lanes.ts';
 import { readRows } from './known-rows.ts';
 import { meanwhile, type Task } from './meanwhile.ts';
 import { droppedFlags, readBack } from './read-back.ts';

@@ -1,6 +1,6 @@
+import type { Clock } from '../../clock.ts';
 import { isBreak, isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
-import type { Clock } from '../imap/wire.ts';
 import {
   BREAKS_TOGETHER,
   destinationPlace,

@@ -1,5 +1,5 @@
+import type { Clock } from '../../clock.ts';
 import type { Check, FolderCount, Run, Session } from './run.ts';
-import type { Clock } from '../imap/wire.ts';
 import { UidSet, type MessageList } from './columns.ts';
 import { fetchReadable, isReadable, messageName, sourcePlace } from './breaks.ts';
 import { digestOf } from './digest.ts';

@@ -1,15 +1,11 @@
+import { pause, type Clock } from '../../clock.ts';
+import { Stopped } from '../../stopped.ts';
 import { isRefusal, MailError } from '../imap/mail-error.ts';
 import { LONGEST_PAUSE_MS } from '../imap/hold.ts';
-import { pause, type Clock } from '../imap/wire.ts';
 
 /** Tries in a row that move nothing before the run gives up; the transfer itself goes on later. */
 const TRIES_IN_A_ROW = 4;
 const FIRST_PAUSE_MS = 1000;
-
-/** The work was asked to end; what is done is done, the rest waits. */
-export class Stopped extends Error {
-  override name = 'Stopped';
-}
 
 /** Items that wait for a lane. An item that is given back is the next one again. */
 export type Work<Item> = {

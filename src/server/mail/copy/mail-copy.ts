@@ -1,5 +1,5 @@
+import type { Clock } from '../../clock.ts';
 import type { MailControl, MailReader, MailWriter } from '../imap/streams.ts';
-import type { Clock } from '../imap/wire.ts';
 import type { HeldLease } from '../../transfers/lease.ts';
 import type { Ledger, LedgerMailbox } from './ledger.ts';
 import type { Sizes } from './sizes.ts';

@@ -1,7 +1,7 @@
+import { Stopped } from '../../stopped.ts';
 import { LeaseLost } from '../../transfers/lease.ts';
 import { isRefusal, MailError, wordsOf } from '../imap/mail-error.ts';
 import type { MailWriter } from '../imap/streams.ts';
-import { Stopped } from './lanes.ts';
 import type { MappedMailbox } from './mapping.ts';
 import { FolderLeft, type Run } from './run.ts';
 

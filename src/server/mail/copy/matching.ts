@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { Stopped } from '../../stopped.ts';
 import type { Listed } from '../imap/streams.ts';
 import { Alike } from './alike.ts';
 import { fetchReadable, isReadable, messageName, type Place } from './breaks.ts';
 import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
-import { Stopped } from './lanes.ts';
 import { inParts, isUnlisted, stillThere } from './looking.ts';
 import { isProvidersForm } from './norm.ts';
 import type { Run } from './run.ts';

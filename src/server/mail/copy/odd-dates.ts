@@ -1,4 +1,4 @@
-import type { Clock } from '../imap/wire.ts';
+import type { Clock } from '../../clock.ts';
 import { secondsOf } from './digest.ts';
 import type { Planned } from './ledger.ts';
 

@@ -1,8 +1,8 @@
+import { Stopped } from '../../stopped.ts';
 import { destinationPlace, sourcePlace } from './breaks.ts';
 import { secondsOf } from './digest.ts';
 import type { LedgerMailbox, NewRow, Planned } from './ledger.ts';
 import { isBreak, isFarewell } from '../imap/mail-error.ts';
-import { Stopped } from './lanes.ts';
 import { storedPath } from './ledger-rows.ts';
 import { listedFrom } from './looking.ts';
 import { match } from './matching.ts';

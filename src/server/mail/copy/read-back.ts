@@ -1,6 +1,6 @@
+import type { Clock } from '../../clock.ts';
 import { isBreak, isRefusal, MailboxRenumbered, type MailError, unlessRefused } from '../imap/mail-error.ts';
 import type { Fetched, Listed, MailReader, Octets } from '../imap/streams.ts';
-import type { Clock } from '../imap/wire.ts';
 import { destinationPlace, fetchReadable, messageName, notingBreaks, readableOf, sourcePlace } from './breaks.ts';
 import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
 import type { LedgerMailbox, NewRow } from './ledger.ts';

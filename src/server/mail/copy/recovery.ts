@@ -1,6 +1,6 @@
+import type { Clock } from '../../clock.ts';
 import { destinationPlace, sourcePlace } from './breaks.ts';
 import type { Listed, Selected } from '../imap/streams.ts';
-import type { Clock } from '../imap/wire.ts';
 import type { UidSet } from './columns.ts';
 import { AT_DESTINATION, readRows } from './known-rows.ts';
 import { blamingHangUps } from './hang-ups.ts';

@@ -1,3 +1,4 @@
+import { Stopped } from '../../stopped.ts';
 import { isBreak, MailError } from '../imap/mail-error.ts';
 import type { Fetched, NewMessage, Octets } from '../imap/streams.ts';
 import { appendName, messagesOf, noteBreakOff, notePassed, notingBreaks, sourcePlace } from './breaks.ts';
@@ -6,7 +7,6 @@ import { leaveBehind } from './committing.ts';
 import { digesting, END_OF_HEADER } from './digest.ts';
 import { openFetches, type Fetches } from './fetches.ts';
 import { openIntents } from './intents.ts';
-import { Stopped } from './lanes.ts';
 import type { Group, Planned } from './ledger.ts';
 import { unlabelled } from '../imap/wire/flags.ts';
 import { HEADERS_LOOKED_AT, sentDateOf } from './message-text.ts';

@@ -1,10 +1,11 @@
+import type { Clock } from '../../clock.ts';
+import { Stopped } from '../../stopped.ts';
 import type { Mailbox } from '../imap/mailbox.ts';
 import { isBareRefusal, isRefusal, MailboxRenumbered, MailError, unlessRefused } from '../imap/mail-error.ts';
-import type { Clock } from '../imap/wire.ts';
 import type { MailControl, MailReader, MailWriter, Opened } from '../imap/streams.ts';
 import { digestOf } from './digest.ts';
 import { destinationPlace, fetchReadable, openFaults, type Faults, type Place } from './breaks.ts';
-import { openLanes, Stopped, workOf } from './lanes.ts';
+import { openLanes, workOf } from './lanes.ts';
 import { storedPath } from './ledger-rows.ts';
 import { inParts } from './looking.ts';
 import type { AccountLimits } from './mail-copy.ts';

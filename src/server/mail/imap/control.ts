@@ -1,8 +1,7 @@
-import { MACHINE_CLOCK } from './clock.ts';
+import { MACHINE_CLOCK, type Clock } from '../../clock.ts';
 import type { MailAccount, MailTimes } from './connection.ts';
 import { MailError, unlessRefused } from './mail-error.ts';
 import type { MailControl, Namespace } from './streams.ts';
-import type { Clock } from './wire.ts';
 import { type DialOptions, openDial } from './wire/dial.ts';
 import type { ImapConnection } from './wire/imap-connection.ts';
 import { mailboxName } from './wire/mailbox-name.ts';

@@ -1,6 +1,6 @@
+import { pause, type Clock } from '../../clock.ts';
 import { MailError } from './mail-error.ts';
 import type { MailControl } from './streams.ts';
-import { pause, type Clock } from './wire.ts';
 
 /** A server that asks for a longer pause is left alone by the whole run, in milliseconds. */
 export const LONGEST_PAUSE_MS = 60_000;

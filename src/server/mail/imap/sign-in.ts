@@ -1,4 +1,4 @@
-import { MACHINE_CLOCK } from './clock.ts';
+import { MACHINE_CLOCK } from '../../clock.ts';
 import type { MailAccount, MailTimes } from './connection.ts';
 import { isRefusal, isSwitchedOff, MailError, type MailFault } from './mail-error.ts';
 import { type DialOptions, openDial } from './wire/dial.ts';

@@ -1,7 +1,8 @@
 import type { Duplex } from 'node:stream';
+import type { Clock } from '../../../clock.ts';
 import { lostBy, MailError, type MailRole } from '../mail-error.ts';
 import { Hold } from '../hold.ts';
-import type { Clock, MayWrite } from '../wire.ts';
+import type { MayWrite } from '../wire.ts';
 import { Carrier } from './carrier.ts';
 import { CommandsUnderWay, type Listeners } from './commands-under-way.ts';
 import { Incoming } from './incoming.ts';

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
-import type { Clock, Dial, Line, MayWrite } from '../wire.ts';
+import type { Clock } from '../../../clock.ts';
+import type { Dial, Line, MayWrite } from '../wire.ts';
 import { MAIL_TIMES, type MailAccount, type MailPlace, type MailTimes } from '../connection.ts';
 import type { Hold } from '../hold.ts';
 import { isRefusal, MailError, type MailRole } from '../mail-error.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../wire.ts';
+import type { Clock } from '../../../clock.ts';
 
 /** A timer that comes so much too late, in milliseconds, tells that this process stood still. */
 const STOOD_STILL = 1000;
