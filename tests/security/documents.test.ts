@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OauthProvider } from '../../src/contract/provider.ts';
 import { SETTING_NAMES } from '../../src/contract/settings/variables.ts';
 import { BROWSERS_AT_MOST } from '../../src/server/transfers/owners.ts';
-import { CONSENT_WITHIN_MS } from '../../src/server/oauth/consent.ts';
+import { CONSENT_WITHIN_MS } from '../../src/server/oauth/transactions.ts';
 import { STATUS_HASH_MS } from '../../src/server/oauth/status-hashes.ts';
 import { CALL_WITHIN_MS } from '../../src/server/web/app.ts';
 import { EXPORTS_AT_ONCE } from '../../src/server/web/calls/load.ts';

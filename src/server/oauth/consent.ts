@@ -1,26 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import * as client from 'openid-client';
-import * as v from 'valibot';
 import { OAUTH_RETURN } from '../../contract/calls/oauth.ts';
-import { Email } from '../../contract/email.ts';
-import { isEmail } from '../../contract/email-address.ts';
 import type { QueryError } from '../../contract/failure-code.ts';
-import { OauthProvider } from '../../contract/provider.ts';
+import type { OauthProvider } from '../../contract/provider.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Log } from '../log.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';
 import type { Database, Sql } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import type { OauthClients } from './client.ts';
-import { isYes, type Profile } from './profile.ts';
+import type { Profile } from './profile.ts';
 import { PROFILES } from './profiles.ts';
+import { emailIn, provenEmail, type TokenAnswer } from './proven-email.ts';
 import { logProviderFault } from './provider-fault.ts';
 import { openStatusHashes, type StatusOwner } from './status-hashes.ts';
-import { grantedOf } from './token-secret.ts';
+import { grantedOf, type Granted } from './token-secret.ts';
 import type { KeptTokens } from './tokens.ts';
-
-/** How long a person may take at the provider. */
-export const CONSENT_WITHIN_MS = 10 * 60_000;
+import { openTransactions, type Transaction } from './transactions.ts';
 
 export type Purpose = 'transfer' | 'status';
 
@@ -81,16 +77,6 @@ type Services = {
   readonly oauthClients: OauthClients;
 };
 
-const Secret = v.object({ verifier: v.string(), nonce: v.string() });
-
-const Transaction = v.object({
-  browser: v.string(),
-  provider: OauthProvider,
-  purpose: v.picklist(['transfer', 'status']),
-  sealed: v.instance(Uint8Array),
-});
-type Transaction = v.InferOutput<typeof Transaction>;
-
 /** The name of a browser in sign-ins at providers: a digest of what its cookie holds. */
 export function consentBrowserOf(vault: Pick<Vault, 'digest'>, browser: string): string {
   return vault.digest('oauth browser', browser);
@@ -112,25 +98,14 @@ export function openConsents({
   tokens,
   oauthClients: clients,
 }: Services): Consents {
-  const stateOf = (state: string) => vault.digest('oauth state', state);
   const browserOf = (browser: string) => consentBrowserOf(vault, browser);
   const statusHashes = openStatusHashes({ database, vault, now });
-  const placeOf = (state: string) => `oauth_transactions/${stateOf(state)}`;
-
-  /** Finds and deletes it, as it can be used only once, and only by the same browser. */
-  async function take(state: string, browser: string): Promise<Transaction | null> {
-    const [row] = await database.query(
-      `delete from oauth_transactions where state = $1 and browser = $2 and expires > $3
-       returning browser, provider, purpose, sealed`,
-      [stateOf(state), browserOf(browser), now()],
-    );
-    return row === undefined ? null : v.parse(Transaction, row);
-  }
+  const transactions = openTransactions({ database, vault, now });
 
   async function exchange(transaction: Transaction, state: string, query: URLSearchParams): Promise<Consent> {
-    const { browser, provider, purpose, sealed } = transaction;
+    const { provider, purpose } = transaction;
     const profile = PROFILES[provider];
-    const { verifier, nonce } = v.parse(Secret, JSON.parse(vault.open(placeOf(state), sealed)));
+    const { verifier, nonce } = transactions.secretOf(state, transaction);
     const configuration = await clients(provider);
     const answer = await client.authorizationCodeGrant(
       configuration,
@@ -155,24 +130,37 @@ export function openConsents({
           profile.isVerified === undefined ? 'EXTERNAL_OAUTH_ERROR' : 'ADDRESS_NOT_VERIFIED',
           purpose,
         );
-      if (purpose === 'transfer')
-        return {
-          purpose,
-          provider,
-          email,
-          tokenId: await tokens.store({ email, provider, browser, persons }, granted),
-          // If each resource has its own token, this answer covers mail only.
-          contacts: profile.scopesOf !== undefined || hasScopes(answer.scope, profile.scopes) ? '' : 'no',
-        };
-      const hash = await statusHashes.give({ email, persons }, browser);
-      await tokens.revoke({ provider, email, persons }, granted);
-      // No token is kept for a status request, but the page needs an ID.
-      return { purpose, provider, email, hash, tokenId: randomBytes(16).toString('hex') };
+      return await keep(transaction, { email, persons }, answer, granted);
     } catch (error) {
       const email = emailIn(claims, profile) ?? undefined;
       await tokens.revoke({ provider, email, persons }, granted);
       throw error;
     }
+  }
+
+  /** Keeps the tokens for a transfer; for a status request, what proves the address in their place. */
+  async function keep(
+    { browser, provider, purpose }: Transaction,
+    { email, persons }: StatusOwner,
+    { scope }: TokenAnswer,
+    granted: Granted,
+  ): Promise<Consent> {
+    if (purpose === 'transfer') {
+      const { scopes, scopesOf } = PROFILES[provider];
+      const tokenId = await tokens.store({ email, provider, browser, persons }, granted);
+      // If each resource has its own token, this answer covers mail only.
+      return {
+        purpose,
+        provider,
+        email,
+        tokenId,
+        contacts: scopesOf !== undefined || hasScopes(scope, scopes) ? '' : 'no',
+      };
+    }
+    const hash = await statusHashes.give({ email, persons }, browser);
+    await tokens.revoke({ provider, email, persons }, granted);
+    // No token is kept for a status request, but the page needs an ID.
+    return { purpose, provider, email, hash, tokenId: randomBytes(16).toString('hex') };
   }
 
   return {
@@ -182,18 +170,7 @@ export function openConsents({
       const state = `${purpose === 'status' ? STATUS_MARK : ''}${client.randomState()}`;
       const verifier = client.randomPKCECodeVerifier();
       const nonce = client.randomNonce();
-      await database.query(
-        `insert into oauth_transactions (state, browser, provider, purpose, sealed, expires)
-         values ($1, $2, $3, $4, $5, $6)`,
-        [
-          stateOf(state),
-          browserOf(browser),
-          provider,
-          purpose,
-          vault.seal(placeOf(state), JSON.stringify({ verifier, nonce })),
-          now() + CONSENT_WITHIN_MS,
-        ],
-      );
+      await transactions.keep(state, { browser: browserOf(browser), provider, purpose }, { verifier, nonce });
       return client.buildAuthorizationUrl(configuration, {
         ...(purpose === 'transfer' ? profile.parameters : {}),
         redirect_uri: redirectAddress(settings, provider),
@@ -207,7 +184,8 @@ export function openConsents({
 
     finish: async (path, query, browser) => {
       const state = query.get('state');
-      const transaction = state === null || browser === undefined ? null : await take(state, browser);
+      const transaction =
+        state === null || browser === undefined ? null : await transactions.take(state, browserOf(browser));
       if (transaction === null || state === null)
         throw new ConsentRefused('EXTERNAL_OAUTH_ERROR', claimedPurpose(query));
       const { provider, purpose } = transaction;
@@ -233,14 +211,14 @@ export function openConsents({
     ownerOf: (hash, browser) => statusHashes.ownerOf(hash, browserOf(browser)),
     nameOf: browserOf,
     end: async (names) => {
-      await database.query('delete from oauth_transactions where browser = any($1)', [names]);
+      await transactions.end(names);
       // A transfer asks for its tokens by their ID alone.
       await database.query('update oauth_tokens set browser = null where browser = any($1)', [names]);
       await statusHashes.end(names);
     },
 
     purge: async () => {
-      await database.query('delete from oauth_transactions where expires <= $1', [now()]);
+      await transactions.purge();
       await statusHashes.purge();
     },
   };
@@ -263,31 +241,4 @@ function hasScopes(granted: string | undefined, needed: readonly string[]): bool
     const name = scope.toLowerCase();
     return names.includes(name) || names.includes(name.slice(name.lastIndexOf('/') + 1) || name);
   });
-}
-
-/** The address from the ID token, else from userinfo; `null` when there is none or the provider has not verified it. */
-async function provenEmail(
-  configuration: client.Configuration,
-  answer: client.TokenEndpointResponse & client.TokenEndpointResponseHelpers,
-  profile: Profile,
-): Promise<string | null> {
-  const claims = answer.claims();
-  if (claims === undefined) return null;
-  const inToken = emailIn(claims, profile);
-  if (inToken !== undefined) return inToken;
-  return emailIn(await client.fetchUserInfo(configuration, answer.access_token, claims.sub), profile) ?? null;
-}
-
-function emailIn(
-  claims: Readonly<Record<string, unknown>>,
-  { emailClaims, isVerified }: Profile,
-): string | null | undefined {
-  const email = emailClaims
-    .map((name) => claims[name])
-    .find((value): value is string => typeof value === 'string' && isEmail(value));
-  if (email === undefined) return undefined;
-  const { email_verified: verified } = claims;
-  // Some providers don't use a boolean.
-  const refused = (verified !== undefined && !isYes(verified)) || isVerified?.(claims) === false;
-  return refused ? null : v.parse(Email, email);
 }
