@@ -2,15 +2,11 @@ import type { Challenge } from '../../contract/work.ts';
 import type { Database } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 import { widerNetwork } from './client-address.ts';
+import { browserPairOf, openKnownClients, pairOf } from './known-clients.ts';
 import { likenessOf } from './likeness.ts';
-import { CLOCKS_APART_MS, LIMITS, limitKey, tooMany, usedUpBy, type Count, type Limits } from './limits.ts';
+import { purgeSlots, takeOrBook } from './limit-slots.ts';
+import { limitKey, tooMany, type Count, type Limits } from './limits.ts';
 import type { Work } from './work.ts';
-
-/** How far ahead a refused client's next sign-in to a busy mailbox can be booked, and how long its slot is kept. */
-const BOOKED_AT_MOST_MS = 15 * 60_000;
-const SLOT_KEPT_MS = 10 * 60_000;
-/** How long a client that has signed in to a mailbox is remembered. */
-const KNOWN_MS = 90 * 24 * 3_600_000;
 
 /**
  * The price of a proof of work, in tries for each of its 16 parts, a try being 1,000 rounds of PBKDF2. It doubles with
@@ -79,20 +75,11 @@ type Services = {
 type Admission = { readonly mailbox: readonly Count[]; readonly others: readonly Count[] };
 
 export function openSignInLimits({ database, vault, limits, work, now }: Services): SignInLimits {
-  const digestOf = (pair: string) => vault.digest('known client', pair);
-
-  async function remember(mailbox: string, pairs: readonly string[]): Promise<void> {
-    await database.query(
-      `insert into known_clients (key, seen, mailbox) select unnest($1::text[]), $2::float8, $3
-       on conflict (key) do update set seen = excluded.seen`,
-      [pairs.map(digestOf), now(), vault.digest('known mailbox', mailbox)],
-    );
-  }
+  const known = openKnownClients({ database, vault, now });
 
   /** Those whom nobody remembers yet are limited: a host that a visitor named may take anybody. */
   async function rememberSome({ mailbox, client, hostIsNamed }: SignIn, pairs: readonly string[]): Promise<void> {
-    const known = await knownOf(database, pairs.map(digestOf), now() - KNOWN_MS);
-    const before = pairs.filter((pair) => known.has(digestOf(pair)));
+    const before = await known.among(pairs);
     const isFree =
       before.length === pairs.length ||
       (await limits.takeAll(
@@ -103,12 +90,11 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
             ]
           : [ofMailbox(mailbox)],
       )) === 0;
-    await remember(mailbox, isFree ? pairs : before);
+    await known.remember(mailbox, isFree ? pairs : before);
   }
 
   async function admitKnown(signIn: SignIn, account: string, pairs: readonly string[]): Promise<Admission | null> {
-    const known = await knownOf(database, pairs.map(digestOf), now() - KNOWN_MS);
-    for (const pair of pairs.filter((each) => known.has(digestOf(each)))) {
+    for (const pair of await known.among(pairs)) {
       const mailbox: Count[] = [
         ['sign-ins to a mailbox by a client that knows it', pair],
         ['sign-ins to a mailbox by all clients that know it', account],
@@ -167,18 +153,18 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
   }
 
   async function priceOf(account: string, host: string): Promise<number> {
-    const [ofMailbox, ofHost] = pricesOf(account, host);
+    const [mailboxPrice, hostPrice] = pricesOf(account, host);
     const doublings = Math.max(
-      (await limits.used(...ofMailbox)) / PRICE.mailboxDoublesEvery,
-      (await limits.used(...ofHost)) / PRICE.hostDoublesEvery,
+      (await limits.used(...mailboxPrice)) / PRICE.mailboxDoublesEvery,
+      (await limits.used(...hostPrice)) / PRICE.hostDoublesEvery,
     );
     return Math.min(PRICE.most, Math.round(PRICE.least * 2 ** doublings));
   }
 
   /** @throws {Refusal} */
   async function admit(signIn: SignIn, account: string, pairs: readonly string[]): Promise<Admission> {
-    const known = await admitKnown(signIn, account, pairs);
-    if (known !== null) return known;
+    const asKnown = await admitKnown(signIn, account, pairs);
+    if (asKnown !== null) return asKnown;
     const occasion = { call: signIn.call, mailbox: account };
     const { solution } = signIn;
     if (solution !== undefined && (await work.take(solution, occasion, await priceOf(account, signIn.host)))) {
@@ -214,61 +200,22 @@ export function openSignInLimits({ database, vault, limits, work, now }: Service
 
     recordBrowser: async (mailbox, browser) => {
       if ((await limits.takeAll([ofMailbox(mailbox)])) === 0)
-        await remember(mailbox, [browserPairOf(mailbox, browser)]);
+        await known.remember(mailbox, [browserPairOf(mailbox, browser)]);
     },
 
-    hasSignedIn: async (mailbox, client, withinMs) => {
-      const key = digestOf(pairOf(mailbox, client));
-      return (await knownOf(database, [key], now() - withinMs)).has(key);
-    },
+    hasSignedIn: async (mailbox, client, withinMs) =>
+      (await known.among([pairOf(mailbox, client)], withinMs)).length > 0,
 
     purge: async () => {
-      const time = now();
-      await database.query('delete from limit_slots where slot < $1', [time - SLOT_KEPT_MS]);
-      await database.query('delete from known_clients where seen < $1', [time - KNOWN_MS]);
+      await purgeSlots(database, now());
+      await known.purge();
       await work.purge();
     },
   };
 }
 
-async function takeOrBook(database: Database, key: string, client: string, now: number): Promise<number> {
-  const limit = LIMITS['sign-ins to a mailbox'];
-  const every = limit.everySeconds * 1000;
-  return database.transaction(async (sql) => {
-    await sql.query('insert into limits (key, free_at) values ($1, 0) on conflict (key) do nothing', [key]);
-    const [row] = await sql.query<{ free_at: number }>('select free_at from limits where key = $1 for update', [key]);
-    const isPossible = row !== undefined && row.free_at <= usedUpBy(limit, now) + BOOKED_AT_MOST_MS;
-    const freeAt = isPossible ? Math.max(row.free_at, now) : now;
-    const [booked] = await sql.query<{ slot: number }>(
-      'select slot from limit_slots where limit_key = $1 and client = $2',
-      [key, client],
-    );
-    const isAhead = booked !== undefined && now < booked.slot;
-    if (isAhead && booked.slot <= now + BOOKED_AT_MOST_MS + CLOCKS_APART_MS) return booked.slot - now;
-    if (booked !== undefined) {
-      await sql.query('delete from limit_slots where limit_key = $1 and client = $2', [key, client]);
-      if (!isAhead && now <= booked.slot + SLOT_KEPT_MS) return 0;
-    }
-    const next = freeAt - (limit.burst - 1) * every;
-    const ahead = next - now;
-    if (ahead > BOOKED_AT_MOST_MS) return ahead;
-    await sql.query('update limits set free_at = $2 where key = $1', [key, freeAt + every]);
-    if (ahead <= 0) return 0;
-    await sql.query('insert into limit_slots (limit_key, client, slot) values ($1, $2, $3)', [key, client, next]);
-    return ahead;
-  });
-}
-
 function ofMailbox(mailbox: string): Count {
   return ['visitors remembered at a mailbox', likenessOf(mailbox)];
-}
-
-function browserPairOf(mailbox: string, browser: string): string {
-  return pairOf(mailbox, `browser ${browser}`);
-}
-
-function pairOf(mailbox: string, client: string): string {
-  return `${mailbox}\n${client}`;
 }
 
 /** Anyone who has one IPv6 /64 often has thousands of them, so IPv6 sites are /48s. */
@@ -281,12 +228,4 @@ function pricesOf(account: string, host: string): readonly [Count, Count] {
     ['price of a mailbox', account],
     ['price of a host', host],
   ];
-}
-
-async function knownOf(database: Database, keys: readonly string[], since: number): Promise<ReadonlySet<string>> {
-  const rows = await database.query<{ key: string }>(
-    'select key from known_clients where key = any($1) and seen > $2',
-    [[...keys], since],
-  );
-  return new Set(rows.map(({ key }) => key));
 }
