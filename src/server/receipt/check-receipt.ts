@@ -1,8 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { createPublicKey } from 'node:crypto';
 import * as v from 'valibot';
+import { BYTE_ORDER_MARK } from '../spreadsheet.ts';
 import { cellsOf, isSigned, openListDigest } from './signing.ts';
-import { BYTE_ORDER_MARK, COLUMNS } from './write-receipt.ts';
+import { COLUMNS } from './write-receipt.ts';
 
 /** The file is no receipt, or was changed. The message is for whoever checks it. */
 export class ReceiptError extends Error {

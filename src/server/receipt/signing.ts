@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
-import { harmless } from '../contacts/csv/write-csv.ts';
+import { harmless } from '../spreadsheet.ts';
 import type { Item } from './items.ts';
 
 /** An Ed25519 private key of 32 octets as PKCS #8 has it (RFC 8410 §7). */

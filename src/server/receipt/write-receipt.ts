@@ -1,17 +1,15 @@
 import type { KeyObject } from 'node:crypto';
-import { stringify } from 'csv-stringify/sync';
 import type { ReceiptFormat } from '../../contract/calls/receipt.ts';
 import { MOMENT } from '../moment.ts';
 import { counted } from '../counted.ts';
 import { escapeHtml } from '../escape-html.ts';
+import { BYTE_ORDER_MARK, csvRow } from '../spreadsheet.ts';
 import type { Sql } from '../store/database.ts';
 import { comparisonOf, notMoved, type Facts } from './facts.ts';
 import { itemsOf, type Item, type ItemFate } from './items.ts';
 import { cellsOf, openListDigest, signatureOf } from './signing.ts';
 
 export const COLUMNS = ['kind', 'folder', 'date', 'subject', 'size', 'sha256', 'fate', 'note'] as const;
-/** Without it Excel takes UTF-8 for Windows-1252. */
-export const BYTE_ORDER_MARK = '\uFEFF';
 
 export type Signing = { readonly key: KeyObject; readonly keyAddress: string };
 
@@ -72,20 +70,16 @@ type Page = {
   ) => string;
 };
 
-function rowOf(cells: readonly string[]): string {
-  return stringify([[...cells]], { record_delimiter: '\r\n', quoted_match: /[\r\n]|^\s|\s$/ });
-}
-
 const csv: Page = {
-  head: () => BYTE_ORDER_MARK + rowOf(COLUMNS),
-  line: (_item, cells) => rowOf(cells),
+  head: () => BYTE_ORDER_MARK + csvRow(COLUMNS),
+  line: (_item, cells) => csvRow(cells),
   foot: (_facts, _sums, statement, signature, keyAddress) =>
     [
       ['statement', '', '', '', '', '', '', statement],
       ['signature', '', '', '', '', '', '', signature],
       ['key', '', '', '', '', '', '', keyAddress],
     ]
-      .map(rowOf)
+      .map(csvRow)
       .join(''),
 };
 
