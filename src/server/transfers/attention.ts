@@ -32,7 +32,7 @@ type Announce = (
 ) => Promise<void>;
 
 /** Whether the side's credential was refused, so that it is useless now. */
-export function isRefusal(reason: AttentionReason): boolean {
+export function isCredentialRefused(reason: AttentionReason): boolean {
   return reason === 'password' || reason === 'consent';
 }
 

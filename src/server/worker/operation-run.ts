@@ -1,7 +1,7 @@
 import type { Operation } from '../../contract/operation.ts';
 import { Stopped } from '../stopped.ts';
 import { isFarewell } from '../mail/imap/mail-error.ts';
-import { isRefusal, putToRest, type AtRest } from '../transfers/attention.ts';
+import { isCredentialRefused, putToRest, type AtRest } from '../transfers/attention.ts';
 import type { Secret } from '../transfers/credentials.ts';
 import { switchDailyOff } from '../transfers/dailies.ts';
 import type { HeldLease } from '../transfers/lease.ts';
@@ -128,7 +128,7 @@ async function beginOperation(
   const restFor = async (why: AtRest): Promise<Rest> => {
     await progress.flush();
     // First, so that the letter can mention it. An address book that lets nobody in must not hold up the mail.
-    if (isRefusal(why.reason) && operation === 'emailmigration')
+    if (isCredentialRefused(why.reason) && operation === 'emailmigration')
       await switchDailyOff(services, transferId, 'sign_in');
     if (!(await putToRest(services, lease, operation, why, { resumed }, services.clock.now())))
       return PUT_RIGHT_SECONDS;
@@ -151,7 +151,7 @@ async function beginOperation(
   return {
     perform: async (step) => {
       const missing = [...resting.values()].find(
-        ({ side, reason }) => isRefusal(reason) && (side === 'source' ? source : destination) === null,
+        ({ side, reason }) => isCredentialRefused(reason) && (side === 'source' ? source : destination) === null,
       );
       if (missing !== undefined) return restFor(missing);
       if (source === null) {

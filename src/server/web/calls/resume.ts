@@ -1,6 +1,6 @@
 import { resume } from '../../../contract/calls/resume.ts';
 import { isTokenForm } from '../../oauth/tokens.ts';
-import { isRefusal, putRight, restingOperations } from '../../transfers/attention.ts';
+import { isCredentialRefused, putRight, restingOperations } from '../../transfers/attention.ts';
 import { credentialsIfAny, type Role, type Secret } from '../../transfers/credentials.ts';
 import type { TransferOrder } from '../../transfers/orders.ts';
 import type { Sql } from '../../store/database.ts';
@@ -35,7 +35,7 @@ export const answerResume = route(resume, 'calls by a client', async ({ body }, 
     throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'There is nothing to put right with this transfer.');
   const { side, reason } = wanted;
   const secret = await provenSecret(transfer, side, body, services, visit);
-  if (secret === null && isRefusal(reason)) throw notGiven(side);
+  if (secret === null && isCredentialRefused(reason)) throw notGiven(side);
   if (!(await goOn(transfer, side, secret, services)))
     throw new Refusal(409, 'OPERATION_NOT_ALLOWED', 'There is nothing to put right with this transfer.');
   if (side === 'source' && secret?.kind === 'password' && transfer.destinationProvider === 'file_export')
