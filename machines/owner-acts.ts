@@ -37,23 +37,24 @@ function isEndedMove(status: TransferStatus): boolean {
 
 /** Whether no part of a transfer is running or waiting for its owner. */
 export function isAtItsEnd(status: TransferStatus): boolean {
-  return operationsOf(status).every(
+  return progressesOf(status).every(
     (operation) => operation.attention === undefined && ['success', 'failed'].includes(standingOf(operation)),
   );
 }
 
-export function operationsOf({ emailmigration, contactsmigration }: TransferStatus): Progress[] {
+/** How the mail and the contacts stand, of what the transfer has of the two. */
+export function progressesOf({ emailmigration, contactsmigration }: TransferStatus): Progress[] {
   return [emailmigration, contactsmigration].filter((operation) => operation !== undefined);
 }
 
 /** Whether its owner has stopped the transfer. */
 export function isCancelled(status: TransferStatus): boolean {
-  return operationsOf(status).some(({ ended }) => ended === 'cancelled');
+  return progressesOf(status).some(({ ended }) => ended === 'cancelled');
 }
 
 /** What the owner has to put right, if anything. */
 export function attentionOf(status: TransferStatus | null): Attention | undefined {
-  return status === null ? undefined : operationsOf(status).find(({ attention }) => attention !== undefined)?.attention;
+  return status === null ? undefined : progressesOf(status).find(({ attention }) => attention !== undefined)?.attention;
 }
 
 /** Whether only the contacts are waiting for the owner. */

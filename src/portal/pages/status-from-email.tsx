@@ -1,4 +1,4 @@
-import { attentionOf, operationsOf } from '../../../machines/owner-acts.ts';
+import { attentionOf, progressesOf } from '../../../machines/owner-acts.ts';
 import { PATHS, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import type { TransferStatus } from '../../contract/calls/status.ts';
 import { isTakenBack, standingOf } from '../../contract/transfer-status.ts';
@@ -80,7 +80,7 @@ function Transfer({ id, started, status, asking }: TransferProps) {
 /** How all of a transfer stands: what its owner has to do is said before what runs, that before what has failed, and that before what is done. */
 function wholeOf(transfer: TransferStatus): keyof typeof words.standing | null {
   if (attentionOf(transfer) !== undefined) return 'attention';
-  const standings = operationsOf(transfer).map((each) =>
+  const standings = progressesOf(transfer).map((each) =>
     each.waiting !== undefined && each.finished === undefined ? 'interrupted' : standingOf(each),
   );
   const whole = (['running', 'interrupted', 'failed', 'success'] as const).find((each) => standings.includes(each));

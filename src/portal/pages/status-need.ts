@@ -1,5 +1,5 @@
 import { isOver, timeLeft } from '../../../machines/countdown.ts';
-import { attentionOf, destinationOf, isOfContacts, operationsOf } from '../../../machines/owner-acts.ts';
+import { attentionOf, destinationOf, isOfContacts, progressesOf } from '../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import type { TransferStatus } from '../../contract/calls/status.ts';
 import { isExport, standingOf } from '../../contract/transfer-status.ts';
@@ -50,5 +50,5 @@ export function needIn({ context }: Pick<WizardSnapshot, 'context'>): Shown | nu
 /** How a transfer has ended, for who copies once more: that decides what is copied. */
 export function endingOf(status: TransferStatus): Ending {
   if (status.brings_back === true) return 'taken back';
-  return operationsOf(status).every((operation) => standingOf(operation) === 'success') ? 'completed' : 'unfinished';
+  return progressesOf(status).every((operation) => standingOf(operation) === 'success') ? 'completed' : 'unfinished';
 }
