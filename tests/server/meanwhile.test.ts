@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Stopped } from '../../src/server/stopped.ts';
-import { openLanes, openStream } from '../../src/server/mail/copy/lanes.ts';
+import { openStream } from '../../src/server/mail/copy/lane-work.ts';
+import { openLanes } from '../../src/server/mail/copy/lanes.ts';
 import { meanwhile, type Task } from '../../src/server/mail/copy/meanwhile.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { HASTY_CLOCK } from '../support/hasty-clock.ts';

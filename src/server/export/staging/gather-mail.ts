@@ -1,7 +1,8 @@
 import type { Skipped } from '../../../contract/calls/status.ts';
 import { leftByGoodbyes } from '../../mail/copy/breaks.ts';
 import { HangsUp, notingHangUps } from '../../mail/copy/hang-ups.ts';
-import { type Lanes, openLanes, workOf } from '../../mail/copy/lanes.ts';
+import { workOf } from '../../mail/copy/lane-work.ts';
+import { type Lanes, openLanes } from '../../mail/copy/lanes.ts';
 import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
 import { wordsFor } from '../../mail/copy/reasons.ts';
 import { refusedForNow, troubledForNow, unlessTroubled } from '../../mail/copy/troubles.ts';

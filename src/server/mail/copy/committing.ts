@@ -2,7 +2,7 @@ import { pause, type Clock } from '../../clock.ts';
 import { LeaseLost } from '../../transfers/lease.ts';
 import { MailError } from '../imap/mail-error.ts';
 import { closeOthers, type Engine } from './engine.ts';
-import { workOf } from './lanes.ts';
+import { workOf } from './lane-work.ts';
 import { storedPath } from './ledger-rows.ts';
 import type { LedgerMailbox, NewRow } from './ledger.ts';
 import type { Run, Session } from './run.ts';

@@ -14,7 +14,7 @@ import {
 } from './engine.ts';
 import { planFolders } from './folder-plan.ts';
 import { blamingHangUps, HangsUp, notingHangUps, suspectsLast } from './hang-ups.ts';
-import { batchesOf, workOf } from './lanes.ts';
+import { batchesOf, workOf } from './lane-work.ts';
 import { storedPath } from './ledger-rows.ts';
 import type { LedgerMailbox } from './ledger.ts';
 import type { CopyEnd, MailCopy } from './mail-copy.ts';

@@ -12,7 +12,7 @@ import {
   type Engine,
 } from './engine.ts';
 import { suspectsLast } from './hang-ups.ts';
-import { batchesOf, workOf } from './lanes.ts';
+import { batchesOf, workOf } from './lane-work.ts';
 import { readRows } from './known-rows.ts';
 import { meanwhile, type Task } from './meanwhile.ts';
 import { droppedFlags, readBack } from './read-back.ts';

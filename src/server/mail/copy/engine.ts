@@ -5,7 +5,8 @@ import { openBudget } from './budget.ts';
 import { openCounts } from './counts.ts';
 import { openForwarded, type Forwarded } from './forwarded.ts';
 import type { LedgerMailbox } from './ledger.ts';
-import { openLanes, openStream, workOf, type Lanes, type Stream } from './lanes.ts';
+import { openStream, workOf, type Stream } from './lane-work.ts';
+import { openLanes, type Lanes } from './lanes.ts';
 import type { MailCopy } from './mail-copy.ts';
 import type { Findings } from './read-back.ts';
 import {

@@ -4,7 +4,7 @@ import type { MailControl, MailReader, Namespace, Opened } from '../imap/streams
 import type { Folder } from './copy-folder.ts';
 import { closeOthers, isNarrow, mostCheckers, mostLanes, troubleWith, type Engine } from './engine.ts';
 import { askedOfAll, notingHangUps } from './hang-ups.ts';
-import { workOf } from './lanes.ts';
+import { workOf } from './lane-work.ts';
 import { storedPath } from './ledger-rows.ts';
 import { openMaking, type Making } from './making.ts';
 import { mapMailboxes, type MappedMailbox } from './mapping.ts';

@@ -1,4 +1,5 @@
 import { isInbox, ownPath, personalPrefix, type Mailbox } from '../imap/mailbox.ts';
+import { VIEWS } from '../imap/roles.ts';
 import type { Namespace } from '../imap/streams.ts';
 import { mailboxName } from '../imap/wire/mailbox-name.ts';
 
@@ -19,9 +20,8 @@ export type MappedMailbox = {
 /** `left` are views of messages that lie in other mailboxes as well. */
 export type Mapping = { readonly mailboxes: readonly MappedMailbox[]; readonly left: readonly Mailbox[] };
 
-/** RFC 6154 roles that hold messages of their own; `\All`, `\Flagged` and `\Important` are views. */
+/** RFC 6154 roles that hold messages of their own. */
 const ROLES = new Set(['\\Sent', '\\Drafts', '\\Junk', '\\Trash', '\\Archive']);
-const VIEWS = new Set(['\\All', '\\Flagged', '\\Important']);
 /** Dovecot and Cyrus take 255 octets of modified UTF-7 for a whole name; this many characters a part keeps names within reason. */
 const PART_LENGTH = 80;
 /** Of a whole name, in octets of modified UTF-7: with a number behind it Gmail takes it as well, which takes 225. */

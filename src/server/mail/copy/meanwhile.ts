@@ -1,4 +1,4 @@
-import type { Stream, Work } from './lanes.ts';
+import type { Stream, Work } from './lane-work.ts';
 
 /** What is worked on first, or beside it. */
 export type Task<First, Other> =

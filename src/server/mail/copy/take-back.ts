@@ -5,7 +5,8 @@ import { isBareRefusal, isRefusal, MailboxRenumbered, MailError, unlessRefused }
 import type { MailControl, MailReader, MailWriter, Opened } from '../imap/streams.ts';
 import { digestOf } from './digest.ts';
 import { destinationPlace, fetchReadable, openFaults, type Faults, type Place } from './breaks.ts';
-import { openLanes, workOf } from './lanes.ts';
+import { workOf } from './lane-work.ts';
+import { openLanes } from './lanes.ts';
 import { storedPath } from './ledger-rows.ts';
 import { inParts } from './looking.ts';
 import type { AccountLimits } from './mail-copy.ts';

@@ -6,8 +6,8 @@ type Listed = { readonly path: string; readonly delimiter: string; readonly attr
 
 /** RFC 6154 and RFC 8457. */
 const ROLES = ['\\All', '\\Archive', '\\Drafts', '\\Flagged', '\\Important', '\\Junk', '\\Sent', '\\Trash'];
-/** A name in some language is a good enough sign for a mailbox that messages are put into, not for one that is a view. */
-const VIEWS: ReadonlySet<string> = new Set(['\\All', '\\Flagged', '\\Important']);
+/** Those of views, whose messages lie in other mailboxes as well. */
+export const VIEWS: ReadonlySet<string> = new Set(['\\All', '\\Flagged', '\\Important']);
 
 /** How sure a role is: said by the server, an exact name, a name with something around it. */
 const RANKS = { extension: 0, name: 1, 'name-guess': 2 } as const;
@@ -39,5 +39,6 @@ function candidateOf({ path, delimiter, attributes }: Listed) {
     flags: new Set(),
     name: readablePath(parts.at(-1) ?? ''),
   });
+  // A name in some language is a good enough sign for a mailbox that messages are put into, not for one that is a view.
   return role === null || VIEWS.has(role) ? undefined : { path, role, rank: RANKS[source], depth: parts.length };
 }
