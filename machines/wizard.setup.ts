@@ -55,8 +55,9 @@ export const wizard = setup({
   delays: DELAYS,
   guards: {
     // What is known
-    'somebody is signed in': ({ context }) =>
-      context.source !== null || context.jwt !== null || context.emailHash !== null,
+    // A browser that is shown everything of a transfer may be signed in by another tab.
+    'somebody is signed in': ({ context: { source, jwt, emailHash, status } }) =>
+      source !== null || jwt !== null || emailHash !== null || (status !== null && status.limited !== true),
     'the source is known': ({ context }) => context.source !== null,
     'the source can sign in': ({ context }) => (context.source?.password ?? '') !== '',
     'the destination is known': ({ context: { destination } }) =>

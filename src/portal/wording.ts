@@ -16,7 +16,17 @@ export const pageTitle = (heading: string, legacyName: string) => `${heading} â€
 export const titleWithError = (title: string) => `Error: ${title}`;
 
 /** A phone number or a size that stays on one line. */
-export const unbroken = (text: string) => text.replaceAll(' ', '\u00a0');
+export const unbroken = (text: string) => text.replaceAll(/\s/g, '\u00a0');
+
+/** A date stays on one line, and so does a time: only the word between them may begin another. */
+export function dateFormat(options: Intl.DateTimeFormatOptions): (moment: Date | number) => string {
+  const format = new Intl.DateTimeFormat(LOCALE, options);
+  return (moment) =>
+    format
+      .formatToParts(moment)
+      .map(({ value }) => (/ \w+ /.test(value) ? value : unbroken(value)))
+      .join('');
+}
 
 /** Whether contacts come with the mail. */
 export type Brings = Pick<PortalSettings, 'bringsNoContacts'>;
@@ -74,10 +84,10 @@ export function countdown({ unit, count }: TimeLeft): string {
 /** The day that ends then, as Pacific time has it, where the specification means Pacific time; midnight is the end of one. */
 export function pacificDate(iso: string, style: Intl.DateTimeFormatOptions = {}): string {
   const timeZone = 'America/Los_Angeles';
-  const format = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long', ...style, timeZone });
+  const format = dateFormat({ dateStyle: 'long', ...style, timeZone });
   const clock = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'short', hourCycle: 'h23', timeZone });
   const end = Date.parse(iso);
-  return format.format(clock.format(end) === '00:00' ? end - 1 : end);
+  return format(clock.format(end) === '00:00' ? end - 1 : end);
 }
 
 export const home = {
@@ -115,5 +125,5 @@ export const printed = {
 } as const;
 
 export function today(): string {
-  return new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long' }).format(new Date());
+  return dateFormat({ dateStyle: 'long' })(new Date());
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import axe from 'axe-core';
-import type { Browser, Page } from 'playwright';
+import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { type ExportWorld, openExportWorld } from '../support/export-world.ts';
@@ -88,6 +88,16 @@ const accountOf = (tracker: string) =>
           'PDF',
           '--x--',
         ]),
+        {
+          ...letter(3, [
+            'From: Tom Rivera <tom.rivera@sanbrunocable.example>',
+            'To: Great-grandmother <great-grandmother@sanbrunocable.example>',
+            'Subject: A long address',
+            '',
+            'Hello.',
+          ]),
+          internalDate: day(0),
+        },
         letter(2, [
           'From: משה כהן (בית) <moshe@mail.example>',
           'Subject: דוח (2019), v1.2',
@@ -98,6 +108,22 @@ const accountOf = (tracker: string) =>
       ],
     },
   ]);
+
+/** A text in the lines that are seen of it. */
+const seen = (text: Locator) =>
+  text.evaluate((element) => {
+    const lines = new Map<number, string>();
+    const walk = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    for (let node = walk.nextNode(); node !== null; node = walk.nextNode())
+      for (const { index, 0: letter } of (node.textContent ?? '').matchAll(/\S/g)) {
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + 1);
+        const { top } = range.getBoundingClientRect();
+        lines.set(top, (lines.get(top) ?? '') + letter);
+      }
+    return [...lines.values()];
+  });
 
 describe(
   'the page of an archive, in Chromium from the disk (needs chromium, bsdtar)',
@@ -136,7 +162,7 @@ describe(
       page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
       asked.length = 0;
       await page.goto(pathToFileURL(join(folder, 'index.html')).href);
-      await page.getByText('302 messages').waitFor();
+      await page.getByText('303 messages').waitFor();
       return folder;
     };
     const messages = () => page.locator('button.message');
@@ -168,6 +194,23 @@ describe(
       await page.getByLabel('Folder').selectOption('INBOX');
       await page.getByText('300 messages').waitFor();
       expect(asked).toEqual([]);
+      await page.context().close();
+    });
+
+    test('an address that does not fit on the line of a phone breaks after its "@" first', async () => {
+      await opened('eml');
+      await page.setViewportSize({ width: 360, height: 640 });
+      await page.getByLabel('Search').fill('A long address');
+      await page.getByText('1 message', { exact: true }).waitFor();
+      const ends = 'sanbrunocable.example>';
+      expect(await seen(messages().first().locator('span').first())).toEqual(['TomRivera<tom.rivera@', ends]);
+      await messages().first().click();
+      expect(await seen(page.getByText('great-grandmother@'))).toEqual([
+        'Great-grandmother<great-',
+        'grandmother@',
+        ends,
+      ]);
+      await page.getByText('Great-grandmother <great-grandmother@sanbrunocable.example>', { exact: true }).waitFor();
       await page.context().close();
     });
 
@@ -243,14 +286,14 @@ describe(
       const heading = page.getByRole('heading', { name: 'Letter 200' });
       await heading.waitFor();
       await page.goBack();
-      await page.getByText('302 messages').waitFor();
+      await page.getByText('303 messages').waitFor();
       expect(await focused.innerText()).toContain('Letter 200');
       await page.goForward();
       await page.reload();
       await heading.waitFor();
       expect(await page.locator('#body').innerText()).toBe('Words of 200.\nAnd more.');
       await page.getByRole('button', { name: 'Back to the list' }).click();
-      await page.getByText('302 messages').waitFor();
+      await page.getByText('303 messages').waitFor();
       await page.goBack();
       expect(page.url()).toBe('about:blank');
       await page.context().close();
@@ -309,7 +352,7 @@ describe(
       expect(asked).toEqual([]);
       expect(await page.getByRole('link', { name: 'Open this message' }).count()).toBe(0);
       await page.getByRole('button', { name: 'Back to the list' }).click();
-      await page.getByText('302 messages').waitFor();
+      await page.getByText('303 messages').waitFor();
       await page.context().close();
     });
 

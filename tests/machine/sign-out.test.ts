@@ -35,6 +35,16 @@ describe('"Sign out"', () => {
     expect(isOffered(arriveAt(`/status?migration_id=${ID}`, {}, session))).toBe(true);
   });
 
+  test.each([
+    ['is offered', 'everything', {}],
+    ['is not offered', 'numbers only', { limited: true }],
+  ] as const)('%s in another tab where the status shows %s', async (said, _, limited) => {
+    const status = { emailmigration: { status: 'completed' }, ...limited };
+    const wizard = arriveAt(`/status?migration_id=${ID}`, { ...OK, 'ask for the status': () => status });
+    await wizard.wait(0);
+    expect(isOffered(wizard)).toBe(said === 'is offered');
+  });
+
   test('does not come up for the moment between the sign-in on Home and the next page', async () => {
     const wizard = arriveAt('/', {
       'ask for capabilities': () => ({ allowedOperations: ['emailmigration'], provider: 'sanbruno', auth: 'other' }),

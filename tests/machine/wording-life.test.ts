@@ -4,11 +4,13 @@ import { endingOf } from '../../src/portal/pages/status-need.ts';
 import { acts, contactsNeedOf, type Ending, needOf } from '../../src/portal/wording/acts.ts';
 import { daily, nextLook } from '../../src/portal/wording/status-daily.ts';
 import { isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
+import { signOutFirst } from '../../src/portal/wording/leave-wizard.ts';
 import { standingWords } from '../../src/portal/wording/status-standing.ts';
 import { messageWords } from '../../src/portal/wording/message.ts';
 import { forwardingWords } from '../../src/portal/wording/status-contacts.ts';
 import { exportBadge, formatDay, formatMoment, status } from '../../src/portal/wording/status.ts';
 import { standingOf } from '../../src/contract/transfer-status.ts';
+import { pacificDate, today, unbroken } from '../../src/portal/wording.ts';
 import { readerPage } from '../../src/server/export/page/reader-page.ts';
 import { codesBut, EVERY_CODE } from '../support/wizard.ts';
 
@@ -46,8 +48,16 @@ test('a daily that has brought new mail for the last time says so, and promises 
   const said = (next: string) => daily.on(nextLook({ next, until }), until).join(' ');
   expect(said('2025-12-01T04:59:59.000Z')).toContain('We look for new mail again on');
   expect(said('2025-12-01T07:59:59.000Z')).toBe(
-    'This is on. We will not look for new mail again. It ends by itself on November 30, 2025.',
+    `This is on. We will not look for new mail again. It ends by itself on ${unbroken('November 30, 2025')}.`,
   );
+});
+
+test('a date stays on one line, and so does a time', () => {
+  const at = '2025-11-30T20:05:00Z';
+  const moment = formatMoment(at).split(' at ');
+  expect(moment).toHaveLength(2);
+  for (const each of [...moment, formatDay(at), today(), pacificDate(at)]) expect(each).toMatch(/^[^ ]+$/);
+  expect(signOutFirst.other(at, at)).toMatch(/^Signed in on [^ ]+ at [^ ]+, last used on [^ ]+ at [^ ]+$/);
 });
 
 test('a size stays on one line', () => {
@@ -336,7 +346,7 @@ describe('how an operation stands', () => {
   test('until when files can be downloaded is said by the minute too', () => {
     const iso = '2025-12-03T20:02:00Z';
     expect(status.exports.until(iso)).toBe(`Download your files by ${formatMoment(iso)}. Then we delete them.`);
-    expect(formatMoment(iso)).toMatch(/December \d, 2025 at \d+:\d\d/);
+    expect(formatMoment(iso)).toMatch(/December\s\d,\s2025 at \d+:\d\d/);
   });
 
   test('a comparison is told as a step of its own, until it has been made', () => {
@@ -430,6 +440,11 @@ describe('an act that is refused', () => {
   test('whoever is not known any more is led to the sign-in', () => {
     expect(said('act overtaken', 'INVALID_TOKEN').content.join(' ')).toContain(`“${status.more.button}”`);
     expect(said('act overtaken', 'OPERATION_NOT_ALLOWED').title).toBe('Something has changed');
+  });
+
+  test('that came too late is told, and is no error', () => {
+    expect(said('act overtaken', 'OPERATION_NOT_ALLOWED').kind).toBe('info');
+    expect(said('act overtaken', 'INVALID_TOKEN').kind).toBe('error');
   });
 
   test.each(['INVALID_TOKEN', 'OPERATION_NOT_ALLOWED'] as const)(

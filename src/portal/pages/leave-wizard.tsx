@@ -35,13 +35,14 @@ function OtherBrowsers() {
     <div className="stack" data-gap="small" aria-live="polite">
       {others.length > 0 && (
         <>
-          <p>{signOutFirst.others(others.length)}</p>
+          <p>
+            {signOutFirst.others(others.length)} {signOutFirst.doubt(others.length)}
+          </p>
           <ul>
             {others.map(({ began, used }, at) => (
               <li key={at}>{signOutFirst.other(began, used)}</li>
             ))}
           </ul>
-          <p>{signOutFirst.doubt(others.length)}</p>
         </>
       )}
     </div>

@@ -1,4 +1,4 @@
-import { LOCALE } from '../wording.ts';
+import { dateFormat, LOCALE } from '../wording.ts';
 
 export const leaveWizard = {
   title: 'Go back to Home?',
@@ -9,8 +9,8 @@ export const leaveWizard = {
 } as const;
 
 const plural = new Intl.PluralRules(LOCALE);
-const time = new Intl.DateTimeFormat(LOCALE, { month: 'long', day: 'numeric', hour: 'numeric', minute: '2-digit' });
-const said = (iso: string) => time.format(new Date(iso));
+const time = dateFormat({ month: 'long', day: 'numeric', hour: 'numeric', minute: '2-digit' });
+const said = (iso: string) => time(new Date(iso));
 
 export const signOutFirst = {
   ...leaveWizard,
@@ -18,7 +18,7 @@ export const signOutFirst = {
   leave: 'Sign out',
   everywhere: 'Sign out everywhere',
   others: (count: number) =>
-    `You are signed in on ${count} other ${plural.select(count) === 'one' ? 'browser' : 'browsers'}:`,
+    `You are signed in on ${count} other ${plural.select(count) === 'one' ? 'browser' : 'browsers'}.`,
   other: (began: string, used: string) => `Signed in on ${said(began)}, last used on ${said(used)}`,
   doubt: (count: number) =>
     `If you don't recognize ${plural.select(count) === 'one' ? 'it' : 'one of them'}, sign out everywhere. Then change the password of your mailbox.`,

@@ -126,8 +126,11 @@ export function messageWords(message: Message, legacyName: string): MessageWords
         "We couldn't sign in to your new mailbox",
         'Nothing was started, and your mail is safe. Please sign in to your new mailbox again.',
       );
-    case 'act overtaken':
-      return error(...overtakenWords(message.code));
+    case 'act overtaken': {
+      const [title, ...content] = overtakenWords(message.code);
+      // What came too late is no error.
+      return { kind: message.code === 'INVALID_TOKEN' ? 'error' : 'info', title, content };
+    }
     case 'export deletion failed':
       return error(
         'The files could not be deleted',

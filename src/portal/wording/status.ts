@@ -6,7 +6,7 @@ import {
   type StatusValue,
   TRANSFER_ID_LENGTH,
 } from '../../contract/transfer-status.ts';
-import { LOCALE, unbroken } from '../wording.ts';
+import { dateFormat, LOCALE, unbroken } from '../wording.ts';
 import { fromUs, type Ways } from './where-the-id-is.ts';
 import { formatNumber } from './number.ts';
 
@@ -106,10 +106,10 @@ function formatBytes(bytes: number): string {
   );
 }
 
-const moment = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long', timeStyle: 'short' });
-const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'long' });
-export const formatMoment = (iso: string) => moment.format(new Date(iso));
-export const formatDay = (iso: string) => day.format(new Date(iso));
+const moment = dateFormat({ dateStyle: 'long', timeStyle: 'short' });
+const day = dateFormat({ dateStyle: 'long' });
+export const formatMoment = (iso: string) => moment(new Date(iso));
+export const formatDay = (iso: string) => day(new Date(iso));
 
 export const status = {
   heading: 'Your transfer',
