@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
 import { needs } from '../support/needs.ts';
+import { TRANSFER_ID } from '../support/portal-alone.ts';
 import { DAILY, DAILY_ON, FAILED, movedTo, STOPPED, TAKEN_BACK } from './owned-transfer.ts';
 import { type Owner, ownerAt } from './owner.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
@@ -34,6 +35,16 @@ describe(
       await owner.show(movedTo('other'));
       await owner.button('Copy what is new').waitFor();
       expect(await owner.page.getByText('press “Copy what is new”').count()).toBe(0);
+    });
+
+    test('a transfer leads to the one before it that can be taken back, and Back leads here again', async () => {
+      const earlier = 'e'.repeat(32);
+      await owner.show({ ...movedTo('other'), earlier });
+      await owner.page.getByRole('link', { name: 'open the transfer before this one' }).click();
+      await owner.page.getByText(earlier).waitFor();
+      expect(owner.page.url()).toContain(`/status?migration_id=${earlier}`);
+      await owner.page.goBack();
+      await owner.page.getByText(TRANSFER_ID).waitFor();
     });
 
     test('a failed download leads to a new one', async () => {

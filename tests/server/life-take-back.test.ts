@@ -638,6 +638,29 @@ describe('taking back', { timeout: 60_000 }, () => {
     expect(await told(first, nothing, copied)).toEqual([true, true, false]);
   });
 
+  test('is led to from a later transfer, as long as it was not asked for', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
+    await using _worker = await world.work();
+    const first = await world.order();
+    await whenEnded(world, first);
+    const nothing = await again(world, first);
+    await whenEnded(world, nothing);
+    {
+      await using client = await world.sourceMail();
+      await client.append('INBOX', [letter(50)]);
+    }
+    const next = await again(world, nothing);
+    await whenEnded(world, next);
+    const last = await again(world, next);
+    await whenEnded(world, last);
+    const led = () =>
+      Promise.all([first, nothing, next, last].map(async (each) => (await statusOf(world, each)).earlier));
+    expect(await led()).toEqual([undefined, first.id, first.id, next.id]);
+    expect((await statusOf(world, { ...last, headers: {} })).earlier).toBeUndefined();
+    await takenBack(world, next);
+    expect(await led()).toEqual([undefined, first.id, first.id, first.id]);
+  });
+
   test(
     'says how much may be there besides, when the server never told what it had taken',
     { tags: 'proof' },

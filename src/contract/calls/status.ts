@@ -157,6 +157,11 @@ export const detailedStatus = {
      * the same mailboxes, and have not been copied again since. Only for callers who may see everything.
      */
     brings_back: v.optional(v.literal(true)),
+    /**
+     * The transfer before this ended one, between the same mailboxes, that has copied messages and was not asked to take
+     * them back. Only for callers who may see everything.
+     */
+    earlier: v.optional(TransferId),
     /** The addresses of the two mailboxes; an export has no `to`. Only for callers who may see everything. */
     route: v.optional(v.object({ from: v.string(), to: v.optional(v.string()) })),
     files: v.optional(Files),

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { type Act, isCancelled, isOffered } from '../../../machines/owner-acts.ts';
-import { PATHS, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { PATHS, visitOf, type WizardSnapshot } from '../../../machines/wizard.routes.ts';
+import { statusAddress, statusQuery } from '../../contract/page-address.ts';
 import { isExport } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
 import { Link } from '../parts/link.tsx';
@@ -86,10 +87,25 @@ export function Acts({ snapshot }: Props) {
               </Link>
             )}
           </div>
+          {status?.earlier !== undefined && <Earlier id={status.earlier} />}
         </section>
       )}
       <Dialog snapshot={snapshot} />
     </>
+  );
+}
+
+function Earlier({ id }: { readonly id: string }) {
+  const send = useSend();
+  const { before, link, after } = words.earlier;
+  return (
+    <p>
+      {before}
+      <Link href={statusAddress(id)} onFollow={() => send(visitOf(PATHS.status, new URLSearchParams(statusQuery(id))))}>
+        {link}
+      </Link>
+      {after}
+    </p>
   );
 }
 

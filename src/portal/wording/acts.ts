@@ -76,6 +76,12 @@ export const acts = {
     confirm: 'Start copying',
     busy: 'Starting…',
   },
+  /** Where an earlier transfer has copied too. */
+  earlier: {
+    before: 'To take back what was copied earlier, ',
+    link: 'open the transfer before this one',
+    after: '.',
+  },
   receipt: {
     button: 'Download the receipt',
     title: 'Download the receipt',

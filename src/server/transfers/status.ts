@@ -15,6 +15,7 @@ import type { Provider } from '../../contract/provider.ts';
 import { SKIPPED_SHOWN, type StatusValue } from '../../contract/transfer-status.ts';
 import type { Sql } from '../store/database.ts';
 import { endOfRest } from './attention.ts';
+import { earlierToTakeBack } from './taking-back.ts';
 import { isToCome, orderedForwarding, standingForwarding } from './forwarding-status.ts';
 
 type Arrivals = {
@@ -98,8 +99,10 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
   if (standing !== null) status.emailforwarding = standing;
   const daily = await sources.daily(id);
   if (daily !== null) status.daily = daily;
-  if (first.has_ended && !first.is_export && (await sources.bringsBack(id))) status.brings_back = true;
-  return status;
+  if (!first.has_ended || first.is_export) return status;
+  if (await sources.bringsBack(id)) status.brings_back = true;
+  const earlier = await earlierToTakeBack(sql, id);
+  return earlier === null ? status : { ...status, earlier };
 }
 
 /** The status of the transfer as a whole, without its operations. */
