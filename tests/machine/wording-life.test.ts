@@ -45,10 +45,18 @@ test('that a copy of forwarded mail stays is not said where none does', () => {
 
 test('a daily that has brought new mail for the last time says so, and promises no time to look again', () => {
   const until = '2025-11-30T23:59:59-08:00';
-  const said = (next: string) => daily.on(nextLook({ next, until }), until).join(' ');
+  const said = (next: string) => daily.on(nextLook({ next, until }), until, NAME, until).join(' ');
   expect(said('2025-12-01T04:59:59.000Z')).toContain('We look for new mail again on');
   expect(said('2025-12-01T07:59:59.000Z')).toBe(
     `This is on. We will not look for new mail again. It ends by itself on ${unbroken('November 30, 2025')}.`,
+  );
+});
+
+test('a daily that ends before the mailbox closes says what to do in between', () => {
+  const on = daily.on('2025-11-02T00:00:00Z', '2025-12-31T00:00:00Z', NAME, '2026-01-31T23:59:59-08:00').join(' ');
+  const [end, close] = ['December 30, 2025', 'January 31, 2026'].map(unbroken);
+  expect(on).toContain(
+    `It ends by itself on ${end}. Your San Bruno mailbox closes on ${close}. For mail that comes after ${end}, press “${acts.again.button}” on this page before it closes.`,
   );
 });
 

@@ -427,6 +427,20 @@ describe('what still arrives', { timeout: 60_000 }, () => {
     expect(await database.query('select 1 from dailies')).toEqual([]);
   });
 
+  test('keeps the pages on which it was asked for as long as its last run, when it is off', async () => {
+    const world = await open();
+    await using _worker = await world.work();
+    const ordered = await begun(world);
+    await later(world, ordered, DAY_MS);
+    expect(await call(world, 'daily-off', ordered)).toMatchObject({ status: 200 });
+    const { database } = world.web;
+    await database.query("update transfers set finished = finished - interval '40 days' where not by_itself");
+    expect(await eraseEnded(database, 30, Date.now())).toBe(0);
+    expect((await statusOf(world, ordered)).emailmigration?.status).toBe('completed');
+    await database.query("update transfers set finished = now() - interval '40 days'");
+    expect(await eraseEnded(database, 30, Date.now())).toBe(3);
+  });
+
   test(
     'is not brought any more after three runs that did not complete, which its owner is told once',
     { tags: 'proof' },

@@ -25,7 +25,9 @@ export function DailyCard({ snapshot }: Props) {
       {next === undefined ? (
         <p>{words.off(settings.legacyName, until)}</p>
       ) : (
-        words.on(nextLook(status.daily), until).map((each) => <p key={each}>{each}</p>)
+        words
+          .on(nextLook(status.daily), until, settings.legacyName, settings.accessEnd)
+          .map((each) => <p key={each}>{each}</p>)
       )}
       <div className="actions">
         {mayTurnOn && <Button onPress={() => send({ type: 'act.open', act: 'daily' })}>{turnOn.button}</Button>}

@@ -20,11 +20,17 @@ export const daily = {
   off: (legacyName: string, until: string) =>
     `New mail may still come to your ${legacyName} mailbox. If you like, we bring it to your new mailbox once a day, until ${pacificDate(until)}.`,
   ended: (why: NonNullable<Daily['ended']>) => ENDED[why],
-  on: (next: string | undefined, until: string) => [
+  on: (next: string | undefined, until: string, legacyName: string, accessEnd: string) => [
     next === undefined
       ? 'This is on. We will not look for new mail again.'
       : `This is on. We look for new mail again on ${formatMoment(next)}.`,
     `It ends by itself on ${pacificDate(until)}.`,
+    // It lasts no longer than a sign-in may be kept.
+    ...(pacificDate(until) === pacificDate(accessEnd)
+      ? []
+      : [
+          `Your ${legacyName} mailbox closes on ${pacificDate(accessEnd)}. For mail that comes after ${pacificDate(until)}, press “Copy what is new” on this page before it closes.`,
+        ]),
   ],
   turnOn: {
     button: 'Bring new mail once a day',

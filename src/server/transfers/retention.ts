@@ -7,6 +7,7 @@ import { PROVIDERS } from '../../contract/provider-name.ts';
 import { switchDailyOff } from './dailies.ts';
 import { eraseAnnouncement } from './announcements.ts';
 import { credentialsIfAny, destroyCredentials } from './credentials.ts';
+import { betweenSameAccounts } from './transfer.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const ERASED_AT_ONCE = 50;
@@ -16,8 +17,8 @@ const NOBODY = 'erased@erased.invalid';
 
 /**
  * Erases transfers that ended `retentionDays` ago, with everything that is known about them: messages, contacts,
- * letters, browsers. It spares transfers whose files haven't been deleted yet, whose daily is on, or that are being
- * taken back, and those whose ledger a new order between the same mailboxes has yet to adopt.
+ * letters, browsers. It spares transfers whose files haven't been deleted yet, whose daily is on or has had a
+ * run since, or that are being taken back, and those whose ledger a new order between the same mailboxes has yet to adopt.
  * @returns how many were erased.
  */
 export async function eraseEnded(database: Database, retentionDays: number, now: number): Promise<number> {
@@ -29,6 +30,8 @@ export async function eraseEnded(database: Database, retentionDays: number, now:
        (select id from transfers where finished < $1 and not exists
          (select 1 from exports join export_files on export_id = exports.id where transfer_id = transfers.id)
         and not exists (select 1 from dailies where transfer_id = transfers.id and ended is null)
+        and (by_itself or not exists (select 1 from transfers run where run.by_itself
+          and coalesce(run.finished, now()) >= $1 and ${betweenSameAccounts('run', 'transfers')}))
         and not exists (select 1 from take_backs where transfer_id = transfers.id and take_backs.finished is null)
         and not exists (select 1 from transfers later where later.finished is null
           and later.source_email = transfers.source_email and later.destination_email = transfers.destination_email
