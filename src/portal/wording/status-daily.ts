@@ -29,7 +29,7 @@ export const daily = {
     ...(pacificDate(until) === pacificDate(accessEnd)
       ? []
       : [
-          `Your ${legacyName} mailbox closes on ${pacificDate(accessEnd)}. For mail that comes after ${pacificDate(until)}, press “Copy what is new” on this page before it closes.`,
+          `Your ${legacyName} mailbox closes on ${pacificDate(accessEnd)}. For mail that comes in between, press “Copy what is new” on this page before it closes.`,
         ]),
   ],
   turnOn: {
