@@ -53,6 +53,39 @@ describe('what the destination does is not told as lost, changed or doubled', ()
   });
 });
 
+test.each<Deed['does']>(['moves a message', 'deletes a message'])(
+  'where the destination says no UIDs, and its subscriber %s before it was looked for, that is neither lost nor brought back',
+  { tags: 'sampled' },
+  async (does) => {
+    for (const multiAppend of [true, false])
+      for (const atCommand of sampleOf(
+        Array.from({ length: 30 }, (_, at) => 14 + at),
+        3,
+      )) {
+        const deeds = [{ side: 'destination', atCommand, does }] as const;
+        const destination = { uidPlus: false, multiAppend };
+        const { wrong, receipts, accounts } = await simulate({
+          ...PLAIN,
+          folders: FOLDERS,
+          sizes: SMALL,
+          destination,
+          deeds,
+          orders: 2,
+        });
+        const stored = accounts.destination.history.filter(({ kind, by }) => kind === 'stored' && by !== 'subscriber');
+        const told = receipts.map(({ status, lost }) => ({ status, lost }));
+        const once = { status: 'completed', lost: 0 };
+        expect({ multiAppend, atCommand, wrong, told, stored: stored.length }).toEqual({
+          multiAppend,
+          atCommand,
+          wrong: [],
+          told: [once, once],
+          stored: 62,
+        });
+      }
+  },
+);
+
 test('messages that the source counts and finds, and neither lists nor hands out, are told as left out', async () => {
   const poison = [3, 4, 17, 40].map((letter) => ({ letter, withheld: true }) as const);
   expect(await statusesOf({ poison, source: { hidesWithheld: true }, orders: 2 })).toEqual(completed(2));

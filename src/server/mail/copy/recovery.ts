@@ -87,13 +87,16 @@ export async function settleOpen(
 ): Promise<readonly NewRow[]> {
   const { ledger, onStep } = run.copy;
   const { checker } = session;
-  const { uidValidity } = await checker.open(mailbox.destinationPath);
+  const { uidValidity, uidNext = 0 } = await checker.open(mailbox.destinationPath);
   const before = groups.filter((group) => group.uidValidity !== uidValidity);
   if (before.length > 0 && session.reader !== null) run.planAgain('destination', mailbox.destinationPath, uidValidity);
   const from = Math.min(...groups.map((group) => (group.uidValidity === uidValidity ? group.uidNext : 1)));
   const candidates: Listed[] = [];
-  for await (const listed of listedFrom(checker, mailbox.destinationPath, from))
+  const there = new Set<number>();
+  for await (const listed of listedFrom(checker, mailbox.destinationPath, from)) {
+    there.add(listed.uid);
     if (!claims.has(listed.uid)) candidates.push(listed);
+  }
   const source =
     session.reader === null ? null : sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   const destination = destinationPlace(checker, mailbox.destinationPath, uidValidity);
@@ -114,6 +117,8 @@ export async function settleOpen(
   const elsewhere = await findRenamed(missing, before, mailbox, source, checker, run);
   const rows: NewRow[] = [];
   const standsFor = await standingFor([...said.values()], found, mailbox, run);
+  const isThere = (uid: number) => there.has(uid) || claims.has(uid);
+  const left = before.length > 0 ? NONE_LEFT : uidsLeft([...said.values()], found, { from, uidNext, isThere });
   for (const planned of wanted) {
     const { uid, size, date } = planned;
     const one = found.get(uid);
@@ -131,8 +136,7 @@ export async function settleOpen(
       });
     } else if (stored !== undefined && !elsewhere.has(uid) && !gone.has(uid)) {
       const { uidValidity: _, ...what } = stored;
-      const fate = standsFor.has(stored.sha256) ? 'twin' : 'lost';
-      rows.push({ ...what, mailboxId: mailbox.id, fate, verified: false });
+      rows.push(rowOfMissing({ ...what, mailboxId: mailbox.id }, uidValidity, standsFor, left, claims));
     } else if (elsewhere.has(uid)) {
       rows.push({ ...base, size, verified: false, ...elsewhere.get(uid), fate: 'taken' });
     } else if (gone.has(uid) || source === null) rows.push({ ...base, size, fate: 'gone', verified: false });
@@ -208,7 +212,7 @@ type Looking = {
 
 /**
  * Finds what was stored without its UID being said, and reads it back with that. The server has it, so it is never
- * appended again: what is not found was kept once with an equal one, or is lost.
+ * appended again: what is not found was kept once with an equal one, has been moved or deleted since, or is lost.
  * @returns from which UID on to look the next time
  */
 export async function settleUnsaid(
@@ -220,16 +224,18 @@ export async function settleUnsaid(
   const { ledger, onStep } = run.copy;
   const path = mailbox.destinationPath;
   const { checker } = session;
-  const { uidValidity } = await checker.open(path);
+  const { uidValidity, uidNext = 0 } = await checker.open(path);
   const isSame = uidValidity === looking.selected.uidValidity;
   if (!isSame) run.planAgain('destination', path, uidValidity);
   // UIDs of another UIDVALIDITY claim nothing.
   const from = isSame ? looking.from : 1;
   const claims = isSame ? looking.claims : new Set(await ledger.claimed(path, uidValidity));
   const candidates: Listed[] = [];
+  const there = new Set<number>();
   let next = from;
   for await (const listed of listedFrom(checker, path, from)) {
     next = Math.max(next, listed.uid + 1);
+    there.add(listed.uid);
     if (!claims.has(listed.uid)) candidates.push(listed);
   }
   const source = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
@@ -238,10 +244,12 @@ export async function settleUnsaid(
   });
   run.askAgain(unseen);
   const digests = await standingFor(unsaid, found, mailbox, run);
+  const isThere = (uid: number) => there.has(uid) || claims.has(uid);
+  const left = isSame ? uidsLeft(unsaid, found, { from, uidNext, isThere }) : NONE_LEFT;
   const rows = unsaid.map((message): NewRow => {
     const one = found.get(message.uid);
     const base = { ...message, mailboxId: mailbox.id };
-    if (one === undefined) return { ...base, fate: digests.has(message.sha256) ? 'twin' : 'lost', verified: false };
+    if (one === undefined) return rowOfMissing(base, uidValidity, digests, left, claims);
     claims.add(one.destinationUid);
     const { destinationUid, isRead } = one;
     return {
@@ -257,4 +265,58 @@ export async function settleUnsaid(
   run.settled(mailbox.sourcePath, rows);
   await onStep('outcome committed', mailbox.sourcePath);
   return next;
+}
+
+/** What was stored and is not there any more is read back under the UID that it had, which finds where it has gone. */
+function rowOfMissing(
+  message: Unsaid & Pick<NewRow, 'mailboxId'>,
+  uidValidity: bigint,
+  standsFor: ReadonlySet<string>,
+  left: ReadonlyMap<number, number>,
+  claims: Set<number>,
+): NewRow {
+  const destinationUid = left.get(message.uid);
+  if (standsFor.has(message.sha256)) return { ...message, fate: 'twin', verified: false };
+  if (destinationUid === undefined) return { ...message, fate: 'lost', verified: false };
+  claims.add(destinationUid);
+  return {
+    ...message,
+    fate: fateAsSent(message),
+    destinationUid,
+    destinationUidValidity: uidValidity,
+    verified: false,
+  };
+}
+
+const NONE_LEFT: ReadonlyMap<number, number> = new Map();
+
+type Numbers = { readonly from: number; readonly uidNext: number; readonly isThere: (uid: number) => boolean };
+
+/**
+ * Under which UIDs messages were stored that are not there any more: a mailbox gives numbers in the order in which
+ * messages come, and none to what it drops.
+ * @param unsaid in the order in which they were appended
+ */
+function uidsLeft(
+  unsaid: readonly Unsaid[],
+  found: ReadonlyMap<number, Found>,
+  { from, uidNext, isThere }: Numbers,
+): ReadonlyMap<number, number> {
+  const left = new Map<number, number>();
+  let last = from - 1;
+  for (const [index, { uid }] of unsaid.entries()) {
+    const here = found.get(uid)?.destinationUid;
+    if (here !== undefined) {
+      last = here;
+      continue;
+    }
+    const following = unsaid.slice(index + 1).find((each) => found.has(each.uid));
+    const end = following === undefined ? uidNext : (found.get(following.uid)?.destinationUid ?? uidNext);
+    let free = last + 1;
+    while (free < end && isThere(free)) free += 1;
+    if (free >= end) continue;
+    left.set(uid, free);
+    last = free;
+  }
+  return left;
 }
