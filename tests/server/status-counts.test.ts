@@ -173,7 +173,7 @@ test('a wait, a rest, what is kept, the folders and what was taken back are repo
   ];
   const sources = {
     ...NOTHING_ELSE,
-    folders: async () => folders,
+    folders: async () => folders.map((folder) => ({ ...folder, settled: folder.done })),
     takenBack: async () => ({ removed: 3, goesOn: false }),
   };
   const mail = async () => (await statusOf(database, sources, ID))?.emailmigration;
@@ -205,6 +205,22 @@ test('a wait, a rest, what is kept, the folders and what was taken back are repo
       expect(waiting).toBeUndefined();
       expect(told).toMatchObject({ status, attention: { side, reason, until: '9998-03-15T12:00:00.000Z' } });
     }
+});
+
+test('of a folder that is complete, what was left out is no part of what is done, and what was deleted before it was read is of no folder', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, TRANSFER, 'key');
+  const sources = {
+    ...NOTHING_ELSE,
+    folders: async () => [{ name: 'INBOX', done: 52, total: 61, settled: 60 }],
+    arrivals: async () => ({ compared: 52, present: 0, moved: 0, copied: 52 }),
+  };
+  const mail = async () => (await statusOf(database, sources, ID))?.emailmigration;
+  await noteProgress(database, LEASE, 'emailmigration', { done: 60, total: 61, bytes: 50, kept: 0 });
+  expect((await mail())?.folders).toEqual([{ name: 'INBOX', done: 52, total: 61 }]);
+  await endOperation(database, LEASE, 'emailmigration', { status: 'completed' });
+  expect(await mail()).toMatchObject({ done: 60, total: 60, copied: 52 });
+  expect((await mail())?.folders).toEqual([{ name: 'INBOX', done: 52, total: 60 }]);
 });
 
 test('the end of a wait or a rest is omitted once that time has passed', async () => {

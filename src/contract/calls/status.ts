@@ -32,7 +32,7 @@ export type AttentionReason = v.InferOutput<typeof AttentionReason>;
 const Attention = v.object({ side: Side, reason: AttentionReason });
 export type Attention = v.InferOutput<typeof Attention>;
 
-/** `name` is omitted for callers who may not see it. */
+/** `name` is omitted for callers who may not see it; of what was left out `done` counts nothing. */
 const Folder = v.object({ name: v.optional(v.string()), done: count, total: count });
 export type Folder = v.InferOutput<typeof Folder>;
 

@@ -25,12 +25,15 @@ type Arrivals = {
   readonly copied?: number;
 };
 
+/** `done` counts what is at the destination; `settled` also what was left out, and is at most `total`. */
+export type FolderProgress = Folder & { readonly settled: number };
+
 /** The parts of a transfer's status that come from other modules. */
 export type StatusSources = {
   /** The messages that were not copied, at most `atMost`. */
   readonly skippedMessages: (id: string, atMost: number) => Promise<Skipped[]>;
   /** The progress of each folder, in the order of work. */
-  readonly folders: (id: string) => Promise<Folder[]>;
+  readonly folders: (id: string) => Promise<FolderProgress[]>;
   /**
    * How many messages were read back and match what was sent, how many were there before and are there still, or have
    * been moved or deleted since, and how many were copied.
@@ -146,7 +149,7 @@ async function mailProgressOf(row: OperationRow, sources: StatusSources): Promis
   const { copied = 0, present = 0, moved = 0 } = arrivals ?? {};
   return {
     ...atTheEnd(row, progressOf(row, skipped), copied + present + moved),
-    ...(folders.length === 0 ? {} : { folders: isComplete(row) ? folders.map(allDone) : folders }),
+    ...(folders.length === 0 ? {} : { folders: folders.map((folder) => folderOf(folder, isComplete(row))) }),
     ...(arrivals === null ? {} : { compared: arrivals.compared }),
     ...copiedOf(row, arrivals),
     ...(arrivals === null || arrivals.present === 0 ? {} : { present: arrivals.present }),
@@ -214,13 +217,14 @@ function isComplete({ finished, status, is_export: isExport, skipped }: Operatio
  * @param settled what is known to be there
  */
 function atTheEnd(row: OperationRow, progress: Progress, settled: number): Progress {
-  return isComplete(row) ? allDone({ ...progress, done: Math.max(row.done, settled) }) : progress;
+  if (!isComplete(row)) return progress;
+  const done = Math.max(row.done, settled);
+  return { ...progress, done, total: done };
 }
 
-function allDone<Counted extends { readonly done?: number | undefined }>(
-  counted: Counted,
-): Counted & { total: number } {
-  return { ...counted, total: counted.done ?? 0 };
+/** What its owner deleted at the source before it was read is no part of a folder that is complete; what was left out is. */
+function folderOf({ settled, ...folder }: FolderProgress, isWhole: boolean): Folder {
+  return isWhole ? { ...folder, total: settled } : folder;
 }
 
 /** Nothing once the last estimate has elapsed, since a stalled connection gives no new one. */

@@ -1,5 +1,6 @@
-import type { Folder, Skipped } from '../../../contract/calls/status.ts';
+import type { Skipped } from '../../../contract/calls/status.ts';
 import type { Sql } from '../../store/database.ts';
+import type { FolderProgress } from '../../transfers/status.ts';
 import { wordsFor } from './reasons.ts';
 
 /** A message that is not in the new mailbox as it was sent, or a mailbox that is not there as a whole. */
@@ -50,15 +51,16 @@ export async function countSkippedMessages(sql: Sql, transferId: string): Promis
  * How far the folders are, in the order of work. What a folder has under an older UIDVALIDITY is not told apart, and one
  * that was left before anybody could count it is not told.
  */
-export function foldersOf(sql: Sql, transferId: string): Promise<Folder[]> {
-  return sql.query<Folder>(
-    `select name, least(done, total) as done, total from (
+export function foldersOf(sql: Sql, transferId: string): Promise<FolderProgress[]> {
+  return sql.query<FolderProgress>(
+    `select name, least(done, total) as done, total, least(settled, total) as settled from (
        select m.source_path as name, min(m.id) as first,
          (array_agg(m.total order by m.source_uid_validity <> 0 desc, m.id desc))[1] as total,
-         (select count(*) from ledger l
-          where l.mailbox_id = max(m.id) filter (where m.source_uid_validity <> 0))::integer as done
+         max(m.id) filter (where m.source_uid_validity <> 0) as mailbox
        from ledger_mailboxes m where m.transfer_id = $1 and m.total is not null group by m.source_path
-       having max(m.total) > 0 or bool_or(m.source_uid_validity <> 0)) folders
+       having max(m.total) > 0 or bool_or(m.source_uid_validity <> 0)) folders,
+     lateral (select count(*)::integer as settled, (count(*) filter (where not (${LEFT_OUT})))::integer as done
+       from ledger l where l.mailbox_id = mailbox) counts
      order by first`,
     [transferId],
   );
