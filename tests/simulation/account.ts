@@ -144,6 +144,8 @@ export type Quirks = {
   /** A mailbox that can be opened so often, and then no more, or not until it has been tried so often. */
   readonly closing: {
     readonly path: string;
+    /** Another one like it. */
+    readonly other?: string;
     readonly opens: number;
     readonly until?: number;
     readonly code?: string;

@@ -399,8 +399,9 @@ export function serve(
   };
   const statusLine = (folder: MailFolder) =>
     `* STATUS ${quotedPath(folder.name)} (MESSAGES ${shown(folder).length}${quirks.saysUidNext && !does('no UIDNEXT with STATUS') ? ` UIDNEXT ${folder.uidNext}` : ''} UIDVALIDITY ${folder.uidValidity})\r\n`;
+  const isClosing = ({ name }: MailFolder) => name === quirks.closing?.path || name === quirks.closing?.other;
   const isSilent = (folder: MailFolder) =>
-    quirks.closing?.isSilent === true && quirks.closing.path === folder.name && load.opened >= quirks.closing.opens;
+    quirks.closing?.isSilent === true && isClosing(folder) && load.opened >= quirks.closing.opens;
   const status = (words: readonly Word[]): Answer => {
     const folder = folderOf(words[0]);
     if (isSilent(folder)) throw new Refusal('NO', `[${quirks.closing?.code ?? 'NOPERM'}] It can not be opened`);
@@ -410,10 +411,9 @@ export function serve(
   const select = (folder: MailFolder, readOnly: boolean): Answer => {
     selected = null;
     const { closing } = quirks;
-    if (closing?.path === folder.name) load.opened += 1;
+    if (isClosing(folder)) load.opened += 1;
     const isClosed = closing !== null && load.opened > closing.opens && load.opened <= (closing.until ?? Infinity);
-    if (isClosed && closing.path === folder.name)
-      throw new Refusal('NO', `[${closing.code ?? 'NOPERM'}] It can not be opened`);
+    if (isClosed && isClosing(folder)) throw new Refusal('NO', `[${closing.code ?? 'NOPERM'}] It can not be opened`);
     if (quirks.renumbers === folder.name) account.renumber(folder);
     const told = new Map(folder.messages.map((message) => [message, flagsOf(message)]));
     selected = { folder, stale: folder.stale, view: shown(folder), readOnly, told };

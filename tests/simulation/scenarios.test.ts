@@ -443,6 +443,28 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
+test.each(['source', 'destination'] as const)('nor is it where several mailboxes of the %s say so', async (side) => {
+  for (const code of ['AUTHORIZATIONFAILED', 'OVERQUOTA'])
+    for (const [path, other] of [
+      ['INBOX', 'Box 1'],
+      ['Box 1', 'Box 2'],
+    ] as const)
+      for (const [connections, isSilent] of [
+        [1, false],
+        [4, true],
+      ] as const) {
+        const closing = { path, other, opens: -1, code, isSilent };
+        const outcome = await simulate(scenarioWith([20, 5, 5, 5], { connections, [side]: { closing } }));
+        expect({ code, path, connections, ...endsOf(outcome) }).toEqual({
+          code,
+          path,
+          connections,
+          wrong: [],
+          ends: [{ failure: undefined, mailboxesLeft: 2 }],
+        });
+      }
+});
+
 test.each(['source', 'destination'] as const)(
   'nor does one of the %s that gets into trouble once it has been opened, and whose STATUS says so as well',
   async (side) => {

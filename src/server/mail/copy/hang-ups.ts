@@ -144,7 +144,8 @@ async function opensAnother(account: Account, path: string, reader: MailReader, 
     } catch (error) {
       const isTrouble = error instanceof MailError && error.fault === 'busy' && error.pause === undefined;
       // That one's trouble says nothing of this one.
-      if (noteHangUp(account, other, error, reader, run) || !isTrouble) throw error;
+      const isItsOwn = isTrouble || (isOfAccount(error) && !reader.isOver);
+      if (noteHangUp(account, other, error, reader, run) || !isItsOwn) throw error;
     }
     tries += 1;
     if (tries === OTHERS_AT_MOST) break;
