@@ -465,6 +465,22 @@ test.each(['source', 'destination'] as const)('nor is it where several mailboxes
       }
 });
 
+test('nor is it where a mailbox of the destination says so when it is to be read back', async () => {
+  for (const code of ['AUTHORIZATIONFAILED', 'OVERQUOTA'])
+    for (const path of ['INBOX', 'Box 1'])
+      for (const connections of [1, 4]) {
+        const closing = { path, opens: 1, code };
+        const outcome = await simulate(scenarioWith([20, 5, 5], { connections, destination: { closing } }));
+        expect({ code, path, connections, ...endsOf(outcome) }).toEqual({
+          code,
+          path,
+          connections,
+          wrong: [],
+          ends: [{ failure: undefined, mailboxesLeft: 1 }],
+        });
+      }
+});
+
 test.each(['source', 'destination'] as const)(
   'nor does one of the %s that gets into trouble once it has been opened, and whose STATUS says so as well',
   async (side) => {

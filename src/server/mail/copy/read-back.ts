@@ -1,5 +1,12 @@
 import type { Clock } from '../../clock.ts';
-import { isBreak, isRefusal, MailboxRenumbered, type MailError, unlessRefused } from '../imap/mail-error.ts';
+import {
+  isBreak,
+  isOfAccount,
+  isRefusal,
+  MailboxRenumbered,
+  type MailError,
+  unlessRefused,
+} from '../imap/mail-error.ts';
 import type { Fetched, Listed, MailReader, Octets } from '../imap/streams.ts';
 import { destinationPlace, fetchReadable, messageName, notingBreaks, readableOf, sourcePlace } from './breaks.ts';
 import { digestOf, portraits, secondsOf, type Portrait } from './digest.ts';
@@ -117,7 +124,7 @@ async function passOver(messages: AsyncIterable<Fetched>): Promise<void> {
   try {
     for await (const _ of messages);
   } catch (error) {
-    if (!isRefusal(error) && !isBreak(error)) throw error;
+    if (!isRefusal(error) && !isOfAccount(error) && !isBreak(error)) throw error;
   }
 }
 
