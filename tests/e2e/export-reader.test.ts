@@ -98,6 +98,17 @@ const accountOf = (tracker: string) =>
           ]),
           internalDate: day(0),
         },
+        {
+          ...letter(4, [
+            'From: Gran <gran@mail.example>',
+            'Subject: One long word',
+            'Content-Type: text/plain; charset=utf-8',
+            '',
+            '漢'.repeat(190_000),
+            'Ask ada@mail.example.',
+          ]),
+          internalDate: day(-1),
+        },
         letter(2, [
           'From: משה כהן (בית) <moshe@mail.example>',
           'Subject: דוח (2019), v1.2',
@@ -162,7 +173,7 @@ describe(
       page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
       asked.length = 0;
       await page.goto(pathToFileURL(join(folder, 'index.html')).href);
-      await page.getByText('303 messages').waitFor();
+      await page.getByText('304 messages').waitFor();
       return folder;
     };
     const messages = () => page.locator('button.message');
@@ -211,6 +222,15 @@ describe(
         ends,
       ]);
       await page.getByText('Great-grandmother <great-grandmother@sanbrunocable.example>', { exact: true }).waitFor();
+      await page.context().close();
+    });
+
+    test('a message that is one long word opens as fast as others', async () => {
+      await opened('eml');
+      await page.getByLabel('Search').fill('One long word');
+      await page.getByText('1 message', { exact: true }).waitFor();
+      await messages().first().click();
+      expect(await page.locator('#body bdi').innerText()).toBe('ada@mail.example.');
       await page.context().close();
     });
 
@@ -286,14 +306,14 @@ describe(
       const heading = page.getByRole('heading', { name: 'Letter 200' });
       await heading.waitFor();
       await page.goBack();
-      await page.getByText('303 messages').waitFor();
+      await page.getByText('304 messages').waitFor();
       expect(await focused.innerText()).toContain('Letter 200');
       await page.goForward();
       await page.reload();
       await heading.waitFor();
       expect(await page.locator('#body').innerText()).toBe('Words of 200.\nAnd more.');
       await page.getByRole('button', { name: 'Back to the list' }).click();
-      await page.getByText('303 messages').waitFor();
+      await page.getByText('304 messages').waitFor();
       await page.goBack();
       expect(page.url()).toBe('about:blank');
       await page.context().close();
@@ -352,7 +372,7 @@ describe(
       expect(asked).toEqual([]);
       expect(await page.getByRole('link', { name: 'Open this message' }).count()).toBe(0);
       await page.getByRole('button', { name: 'Back to the list' }).click();
-      await page.getByText('303 messages').waitFor();
+      await page.getByText('304 messages').waitFor();
       await page.context().close();
     });
 
