@@ -60,6 +60,11 @@ test('a daily that ends before the mailbox closes says what to do in between', (
   );
 });
 
+test('of a mailbox that closes before a daily ends, nothing is said of mail that comes after the daily', () => {
+  const on = daily.on('2025-11-02T00:00:00Z', '2025-12-31T00:00:00Z', NAME, '2025-11-30T23:59:59-08:00').join(' ');
+  expect(on).not.toContain('in between');
+});
+
 test('a date stays on one line, and so does a time', () => {
   const at = '2025-11-30T20:05:00Z';
   const moment = formatMoment(at).split(' at ');
