@@ -56,7 +56,7 @@ test('a daily that ends before the mailbox closes says what to do in between', (
   const on = daily.on('2025-11-02T00:00:00Z', '2025-12-31T00:00:00Z', NAME, '2026-01-31T23:59:59-08:00').join(' ');
   const [end, close] = ['December 30, 2025', 'January 31, 2026'].map(unbroken);
   expect(on).toContain(
-    `It ends by itself on ${end}. Your San Bruno mailbox closes on ${close}. For mail that comes in between, press “${acts.again.button}” on this page before it closes.`,
+    `It ends by itself on ${end}. Your San Bruno mailbox closes on ${close}. For mail that comes in between, start a new transfer before that day.`,
   );
 });
 

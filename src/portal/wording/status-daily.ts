@@ -25,11 +25,11 @@ export const daily = {
       ? 'This is on. We will not look for new mail again.'
       : `This is on. We look for new mail again on ${formatMoment(next)}.`,
     `It ends by itself on ${pacificDate(until)}.`,
-    // It lasts no longer than a sign-in may be kept. The day on which the mailbox closes may have been changed since.
+    // It lasts no longer than a sign-in may be kept; this page may be erased by then. The day on which the mailbox closes may have been changed since.
     ...(Date.parse(accessEnd) <= Date.parse(until) || pacificDate(until) === pacificDate(accessEnd)
       ? []
       : [
-          `Your ${legacyName} mailbox closes on ${pacificDate(accessEnd)}. For mail that comes in between, press “Copy what is new” on this page before it closes.`,
+          `Your ${legacyName} mailbox closes on ${pacificDate(accessEnd)}. For mail that comes in between, start a new transfer before that day.`,
         ]),
   ],
   turnOn: {
