@@ -18,13 +18,13 @@ export const titleWithError = (title: string) => `Error: ${title}`;
 /** A phone number or a size that stays on one line. */
 export const unbroken = (text: string) => text.replaceAll(/\s/g, '\u00a0');
 
-/** A date stays on one line, and so does a time: only the word between them may begin another. */
+/** Month and day stay on one line, and so does a time. A whole date would be too wide for large text on a small phone. */
 export function dateFormat(options: Intl.DateTimeFormatOptions): (moment: Date | number) => string {
   const format = new Intl.DateTimeFormat(LOCALE, options);
   return (moment) =>
     format
       .formatToParts(moment)
-      .map(({ value }) => (/ \w+ /.test(value) ? value : unbroken(value)))
+      .map(({ value }) => (/[,\w]/.test(value) ? value : unbroken(value)))
       .join('');
 }
 

@@ -117,6 +117,10 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     await card.getByText('keeps 3 messages in a form of its own. Nothing in them is missing.').waitFor();
     await open({ ...AT_GMAIL, emailmigration: { ...AT_GMAIL.emailmigration, kept: 0 } });
     expect(await card.getByText('in a form of its own').count()).toBe(0);
+    const changed = { ...AT_GMAIL.emailmigration, status: 'review', changed: 2, kept: 3 };
+    wire.answer('/api/v2/status/', { json: { ...AT_GMAIL, emailmigration: changed } });
+    await page.reload();
+    await card.getByText('keeps 3 messages in a form of its own. Nothing in them is missing.').waitFor();
   });
 
   test('what an earlier transfer had brought is not said to have been copied', async () => {

@@ -273,7 +273,7 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     const dialog = page.getByRole('dialog', { name: 'Sign out?' });
     await dialog.getByText(/You are signed in on \d+ other browser/).waitFor();
     for (const text of await dialog.getByRole('listitem').allInnerTexts())
-      expect(text).toMatch(/^Signed in on \w+ \d+ at .+, last used on \w+ \d+ at /);
+      expect(text).toMatch(/^Signed in on \w+\s\d+ at .+, last used on \w+\s\d+ at /);
     expect(await isGood()).toBe(true);
     await dialog.getByRole('button', { name: 'Sign out everywhere' }).click();
     await page.getByRole('status').getByText('You are signed out everywhere').waitFor();

@@ -291,7 +291,7 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
   ] as const)(
     'after the closing date, %s that waits for a San Bruno password names a way out for whom there is none any more',
     async (_, files, end) => {
-      const said = `San Bruno email was due to close on November\u00a030,\u00a02025. If your mailbox is closed, call us at 650\u00a0555\u00a00100${end}`;
+      const said = `San Bruno email was due to close on November\u00a030, 2025. If your mailbox is closed, call us at 650\u00a0555\u00a00100${end}`;
       const waiting = { status: 'authentication_error', done: 100, total: 400 };
       const isSaid = async (side: 'source' | 'destination', when: string) => {
         const attention = { side, reason: 'password' };

@@ -233,7 +233,7 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
       owner.wire.answer(walk.path, { status: 409, json: { error: 'OPERATION_NOT_ALLOWED', message: '' } });
       owner.wire.answer('/api/v2/status/', { json: movedTo('google') });
       await owner.inDialog(walk.confirm).click();
-      await owner.page.getByRole('alert').getByText('Something has changed').waitFor();
+      await owner.page.getByRole('status').getByText('Something has changed').waitFor();
       await owner.dialog.waitFor({ state: 'detached' });
       await owner.page.getByRole('heading', { level: 1, name: 'Your transfer is done' }).waitFor();
       expect(owner.wire.askedFor(walk.path)).toHaveLength(refused + 1);

@@ -10,7 +10,7 @@ import { messageWords } from '../../src/portal/wording/message.ts';
 import { forwardingWords } from '../../src/portal/wording/status-contacts.ts';
 import { exportBadge, formatDay, formatMoment, status } from '../../src/portal/wording/status.ts';
 import { standingOf } from '../../src/contract/transfer-status.ts';
-import { pacificDate, today, unbroken } from '../../src/portal/wording.ts';
+import { pacificDate, today } from '../../src/portal/wording.ts';
 import { readerPage } from '../../src/server/export/page/reader-page.ts';
 import { codesBut, EVERY_CODE } from '../support/wizard.ts';
 
@@ -48,13 +48,13 @@ test('a daily that has brought new mail for the last time says so, and promises 
   const said = (next: string) => daily.on(nextLook({ next, until }), until, NAME, until).join(' ');
   expect(said('2025-12-01T04:59:59.000Z')).toContain('We look for new mail again on');
   expect(said('2025-12-01T07:59:59.000Z')).toBe(
-    `This is on. We will not look for new mail again. It ends by itself on ${unbroken('November 30, 2025')}.`,
+    `This is on. We will not look for new mail again. It ends by itself on November\u00a030, 2025.`,
   );
 });
 
 test('a daily that ends before the mailbox closes says what to do in between', () => {
   const on = daily.on('2025-11-02T00:00:00Z', '2025-12-31T00:00:00Z', NAME, '2026-01-31T23:59:59-08:00').join(' ');
-  const [end, close] = ['December 30, 2025', 'January 31, 2026'].map(unbroken);
+  const [end, close] = ['December\u00a030, 2025', 'January\u00a031, 2026'];
   expect(on).toContain(
     `It ends by itself on ${end}. Your San Bruno mailbox closes on ${close}. For mail that comes in between, start a new transfer before that day.`,
   );
@@ -65,11 +65,13 @@ test('of a mailbox that closes before a daily ends, nothing is said of mail that
   expect(on).not.toContain('in between');
 });
 
-test('a date stays on one line, and so does a time', () => {
+test('month and day stay on one line, and so does a time', () => {
   const at = '2025-11-30T20:05:00Z';
   const moment = formatMoment(at).split(' at ');
   expect(moment).toHaveLength(2);
-  for (const each of [...moment, formatDay(at), today(), pacificDate(at)]) expect(each).toMatch(/^[^ ]+$/);
+  expect(moment[1]).toMatch(/^\d+:05\u00a0[AP]M$/);
+  for (const each of [moment[0], formatDay(at), today(), pacificDate(at)])
+    expect(each).toMatch(/^\w+\u00a0\d+, \d{4}$/);
   expect(signOutFirst.other(at, at)).toMatch(/^Signed in on [^ ]+ at [^ ]+, last used on [^ ]+ at [^ ]+$/);
 });
 

@@ -58,8 +58,10 @@ describe('the words of Home', () => {
     ['2025-12-01T17:00:00-08:00', 'December 1, 2025', '5:00 PM'],
     ['2025-07-01T00:00:00-07:00', 'June 30, 2025', '11:59 PM'],
   ])('that access ends at %s is said by its day, %s, and its time', (end, day, time) => {
-    expect(home.countdownDate(end)).toBe(`It closes on ${unbroken(day)} at ${unbroken(time)} (Pacific time).`);
-    expect(home.countdownOver(end)).toContain(`on ${unbroken(day)}.`);
+    expect(home.countdownDate(end)).toBe(
+      `It closes on ${day.replace(' ', '\u00a0')} at ${unbroken(time)} (Pacific time).`,
+    );
+    expect(home.countdownOver(end)).toContain(`on ${day.replace(' ', '\u00a0')}.`);
   });
 
   test('the two modals and what leads to them have the names of the specification', () => {

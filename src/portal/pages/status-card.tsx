@@ -130,7 +130,7 @@ function Done({ kind, progress, hasNoFiles }: Pick<Props, 'kind' | 'progress' | 
       {started !== undefined && <dd>{status.startedAt(started)}</dd>}
       {finished !== undefined && <dd>{(isDone ? status.finishedAt : status.stoppedAt)(finished)}</dd>}
       {!isUndone(progress) && !hasNoFiles && <Proof kind={kind} progress={progress} />}
-      {isDone && !isUndone(progress) && kept > 0 && <dd>{status.kept(kept)}</dd>}
+      {finished !== undefined && !isTakenBack(progress) && kept > 0 && <dd>{status.kept(kept)}</dd>}
       {removed !== undefined && (removed > 0 || !goesOn) && <dd>{takenBack(removed)}</dd>}
     </div>
   );
