@@ -420,25 +420,33 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
+/** What ends that are as they should be where some mailboxes close, by how they did. */
+async function endsWhereClosing(
+  side: 'source' | 'destination',
+  closing: NonNullable<Quirks['closing']>,
+  given: Partial<Scenario>,
+) {
+  const outcome = await simulate(scenarioWith([20, 5, 5, 5], { ...given, [side]: { closing } }));
+  const mailboxesLeft = closing.other === undefined ? 1 : 2;
+  const ends = Array.from({ length: given.orders ?? 1 }, () => ({ failure: undefined, mailboxesLeft }));
+  const label = { closing, connections: given.connections };
+  return { told: { ...label, ...endsOf(outcome) }, wanted: { ...label, wrong: [], ends } };
+}
+
+const FEW_OR_MANY = [
+  { connections: 1, isSilent: false },
+  { connections: 4, isSilent: true },
+];
+
 test.each(['source', 'destination'] as const)(
   'what is said of an account, when one mailbox of the %s is opened, is not believed where it opens others',
   async (side) => {
     for (const code of ['AUTHORIZATIONFAILED', 'AUTHENTICATIONFAILED', 'EXPIRED', 'PRIVACYREQUIRED', 'OVERQUOTA'])
       for (const path of ['INBOX', 'Box 1'])
-        for (const [connections, isSilent] of [
-          [1, false],
-          [4, true],
-        ] as const) {
+        for (const { connections, isSilent } of FEW_OR_MANY) {
           const closing = { path, opens: -1, code, isSilent };
-          const outcome = await simulate(scenarioWith([20, 5, 5], { connections, orders: 2, [side]: { closing } }));
-          const left = { failure: undefined, mailboxesLeft: 1 };
-          expect({ code, path, connections, ...endsOf(outcome) }).toEqual({
-            code,
-            path,
-            connections,
-            wrong: [],
-            ends: [left, left],
-          });
+          const { told, wanted } = await endsWhereClosing(side, closing, { connections, orders: 2 });
+          expect(told).toEqual(wanted);
         }
   },
 );
@@ -449,19 +457,10 @@ test.each(['source', 'destination'] as const)('nor is it where several mailboxes
       ['INBOX', 'Box 1'],
       ['Box 1', 'Box 2'],
     ] as const)
-      for (const [connections, isSilent] of [
-        [1, false],
-        [4, true],
-      ] as const) {
+      for (const { connections, isSilent } of FEW_OR_MANY) {
         const closing = { path, other, opens: -1, code, isSilent };
-        const outcome = await simulate(scenarioWith([20, 5, 5, 5], { connections, [side]: { closing } }));
-        expect({ code, path, connections, ...endsOf(outcome) }).toEqual({
-          code,
-          path,
-          connections,
-          wrong: [],
-          ends: [{ failure: undefined, mailboxesLeft: 2 }],
-        });
+        const { told, wanted } = await endsWhereClosing(side, closing, { connections });
+        expect(told).toEqual(wanted);
       }
 });
 
@@ -469,15 +468,8 @@ test('nor is it where a mailbox of the destination says so when it is to be read
   for (const code of ['AUTHORIZATIONFAILED', 'OVERQUOTA'])
     for (const path of ['INBOX', 'Box 1'])
       for (const connections of [1, 4]) {
-        const closing = { path, opens: 1, code };
-        const outcome = await simulate(scenarioWith([20, 5, 5], { connections, destination: { closing } }));
-        expect({ code, path, connections, ...endsOf(outcome) }).toEqual({
-          code,
-          path,
-          connections,
-          wrong: [],
-          ends: [{ failure: undefined, mailboxesLeft: 1 }],
-        });
+        const { told, wanted } = await endsWhereClosing('destination', { path, opens: 1, code }, { connections });
+        expect(told).toEqual(wanted);
       }
 });
 

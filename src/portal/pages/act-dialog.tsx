@@ -13,9 +13,10 @@ import { shared } from '../wording.ts';
 import { providerName } from '../wording/provider-name.ts';
 import { fieldErrors } from '../wording/field-errors.ts';
 import { acts as words } from '../wording/acts.ts';
+import { wordsBesideTransfers } from '../wording/message.ts';
 import { useSend } from '../wizard-context.tsx';
 import { SlowNote, WordedMessage } from './banner.tsx';
-import { Mailbox, mailboxIn, refusalWords } from './status-mailboxes.tsx';
+import { Mailbox, mailboxIn, refusedSideOf } from './status-mailboxes.tsx';
 
 type Props = { readonly snapshot: WizardSnapshot };
 
@@ -40,8 +41,14 @@ export function ActOutcome({ snapshot }: Props) {
 
 function Outcome({ snapshot }: Props) {
   const { message, settings } = snapshot.context;
-  if (message !== null && snapshot.matches({ status: { banner: 'hidden' } }))
-    return <WordedMessage words={refusalWords(snapshot.context, message)} />;
+  if (message !== null && snapshot.matches({ status: { banner: 'hidden' } })) {
+    const side = refusedSideOf(snapshot.context, message);
+    return (
+      <WordedMessage words={wordsBesideTransfers(message, settings.legacyName)}>
+        {side !== undefined && <Mailbox snapshot={snapshot} side={side} />}
+      </WordedMessage>
+    );
+  }
   if (snapshot.hasTag('slow')) return <SlowNote />;
   return <p className="soft">{words.help(settings.supportPhone)}</p>;
 }

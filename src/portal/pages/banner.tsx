@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { Message as Subject } from '../../../machines/wizard.types.ts';
 import { Message } from '../parts/message.tsx';
 import { shared } from '../wording.ts';
@@ -20,12 +21,18 @@ export function Banner({ message }: { readonly message: Subject }) {
   );
 }
 
-type Props = { readonly words: MessageWords; readonly onHold?: () => void; readonly onRelease?: () => void };
+type Props = {
+  readonly words: MessageWords;
+  readonly children?: ReactNode;
+  readonly onHold?: () => void;
+  readonly onRelease?: () => void;
+};
 
-export function WordedMessage({ words, ...clock }: Props) {
+export function WordedMessage({ words, children, ...clock }: Props) {
   const mail = useWizard((snapshot) => snapshot.context.settings.destinationMailUrl);
   return (
     <Message kind={words.kind} title={words.title} content={words.content} {...clock}>
+      {children}
       {words.toMail !== undefined && (
         <p>
           <a href={mail}>{words.toMail}</a>

@@ -5,7 +5,6 @@ import type { Context, Message } from '../../../machines/wizard.types.ts';
 import type { Side } from '../../contract/calls/resume.ts';
 import { Address } from '../parts/address.tsx';
 import { providerName } from '../wording/provider-name.ts';
-import { wordsBesideTransfers, type MessageWords } from '../wording/message.ts';
 import { route as words } from '../wording/status-route.ts';
 import { isRouteShown, routeOf } from './status-route.ts';
 
@@ -58,16 +57,8 @@ export function Mailbox({ snapshot, side }: Props & { readonly side: Side }) {
   return mailbox === undefined ? null : <p>{mailbox}</p>;
 }
 
-/** An act that was refused; where a sign-in was, with the mailbox that it has to be. */
-export function refusalWords(context: Context, message: Message): MessageWords {
-  const said = wordsBesideTransfers(message, context.settings.legacyName);
-  const side = refusedSideOf(context, message);
-  const address = side === undefined ? undefined : addressIn(context, side);
-  if (side === undefined || address === undefined) return said;
-  return { ...said, content: [...said.content, `${words.mailbox(side, context.settings.legacyName)} ${address}`] };
-}
-
-function refusedSideOf({ status }: Context, message: Message): Side | undefined {
+/** Of an act whose sign-in was refused, the mailbox that it has to be. */
+export function refusedSideOf({ status }: Context, message: Message): Side | undefined {
   if (message.about === 'source refused') return 'source';
   if (message.about === 'destination refused') return 'destination';
   if (!('code' in message) || message.code !== 'INVALID_CREDENTIALS') return undefined;

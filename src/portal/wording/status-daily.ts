@@ -25,7 +25,8 @@ export const daily = {
       ? 'This is on. We will not look for new mail again.'
       : `This is on. We look for new mail again on ${formatMoment(next)}.`,
     `It ends by itself on ${pacificDate(until)}.`,
-    // It lasts no longer than a sign-in may be kept; this page may be erased by then. The day on which the mailbox closes may have been changed since.
+    // It lasts no longer than a sign-in may be kept, and this page may be erased before the mailbox closes. The day on
+    // which that is may have been changed since.
     ...(Date.parse(accessEnd) <= Date.parse(until) || pacificDate(until) === pacificDate(accessEnd)
       ? []
       : [
