@@ -8,13 +8,13 @@ import {
 } from '@tanstack/react-router';
 import type { FunctionComponent } from 'react';
 import { type Address, addressOf, type Page, PATHS, visitOf, withoutSlash } from '../../machines/wizard.routes.ts';
+import type { Visit } from '../../machines/wizard.types.ts';
 import { errorQuery } from '../contract/page-address.ts';
 import { App } from './app.tsx';
 import { HomePage } from './pages/home.tsx';
 import { LostScriptPage } from './pages/lost-script.tsx';
 import { isPortalThere } from './portal-there.ts';
 import { forgetReloads, openStorage } from './session.ts';
-import type { Visit } from '../../machines/wizard.types.ts';
 import { Standing, type WizardActor } from './wizard-context.tsx';
 
 /** The machine is asked for every address; what it refuses is redirected to where it stands. */
@@ -70,8 +70,8 @@ const components = {
   returnedForStatus: () => null,
   googleTerms: later('googleTerms', () => import('./pages/google-terms.tsx'), 'GoogleTermsPage'),
   emailScopes: later('emailScopes', () => import('./pages/email-scopes.tsx'), 'EmailScopesPage'),
-  status: later('status', () => import('./pages/status.tsx'), 'StatusPage'),
-  statusFromEmail: later('statusFromEmail', () => import('./pages/status-from-email.tsx'), 'StatusFromEmailPage'),
+  status: later('status', () => import('./pages/status/status.tsx'), 'StatusPage'),
+  statusFromEmail: later('statusFromEmail', () => import('./pages/status/from-email.tsx'), 'StatusFromEmailPage'),
   privacyPolicy: later('privacyPolicy', () => import('./pages/external-page.tsx'), 'ExternalPage'),
   termsOfService: later('termsOfService', () => import('./pages/external-page.tsx'), 'ExternalPage'),
   support: later('support', () => import('./pages/support.tsx'), 'SupportPage'),

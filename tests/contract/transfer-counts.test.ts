@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { copiedBy, foldersLeftBy, isOfFolder, refusedBy } from '../../src/contract/transfer-status.ts';
-import { wordsFor } from '../../src/server/mail/copy/reasons.ts';
+import { wordsFor } from '../../src/server/mail/copy/ledger/reasons.ts';
 
 const REFUSED = { reason: 'It is too large.' };
 

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { Progress, TransferStatus } from '../../src/contract/calls/status.ts';
-import { endingOf } from '../../src/portal/pages/status-need.ts';
+import { standingOf } from '../../src/contract/transfer-status.ts';
+import { endingOf } from '../../src/portal/pages/status/need.ts';
+import { pacificDate, today } from '../../src/portal/wording.ts';
 import { acts, contactsNeedOf, type Ending, needOf } from '../../src/portal/wording/acts.ts';
-import { daily, nextLook } from '../../src/portal/wording/status-daily.ts';
-import { isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
 import { signOutFirst } from '../../src/portal/wording/leave-wizard.ts';
-import { standingWords } from '../../src/portal/wording/status-standing.ts';
 import { messageWords } from '../../src/portal/wording/message.ts';
 import { forwardingWords } from '../../src/portal/wording/status-contacts.ts';
+import { daily, nextLook } from '../../src/portal/wording/status-daily.ts';
+import { isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
+import { standingWords } from '../../src/portal/wording/status-standing.ts';
 import { exportBadge, formatDay, formatMoment, status } from '../../src/portal/wording/status.ts';
-import { standingOf } from '../../src/contract/transfer-status.ts';
-import { pacificDate, today } from '../../src/portal/wording.ts';
 import { readerPage } from '../../src/server/export/page/reader-page.ts';
 import { codesBut, EVERY_CODE } from '../support/wizard.ts';
 

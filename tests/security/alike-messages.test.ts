@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Stopped } from '../../src/server/stopped.ts';
-import { destinationPlace, openFaults, sourcePlace } from '../../src/server/mail/copy/breaks.ts';
-import { portraits } from '../../src/server/mail/copy/digest.ts';
-import { match, type Wanted } from '../../src/server/mail/copy/matching.ts';
-import type { Run } from '../../src/server/mail/copy/run.ts';
+import { match, type Wanted } from '../../src/server/mail/copy/looking/matching.ts';
+import { portraits } from '../../src/server/mail/copy/message/digest.ts';
+import type { Run } from '../../src/server/mail/copy/run/run.ts';
+import { destinationPlace, openFaults, sourcePlace } from '../../src/server/mail/copy/troubles/breaks.ts';
 import type { Listed, MailReader } from '../../src/server/mail/imap/streams.ts';
+import { Stopped } from '../../src/server/stopped.ts';
 
 type Stored = { readonly text: string; readonly date: number };
 type Scene = {

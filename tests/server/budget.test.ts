@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/clock.ts';
-import { openBudget } from '../../src/server/mail/copy/budget.ts';
-import type { Ledger } from '../../src/server/mail/copy/ledger.ts';
-import { isWindow, limitsOf } from '../../src/server/mail/copy/provider-limits.ts';
+import type { Ledger } from '../../src/server/mail/copy/ledger/ledger.ts';
+import { openBudget } from '../../src/server/mail/copy/run/budget.ts';
+import { isWindow, limitsOf } from '../../src/server/mail/copy/run/provider-limits.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 10, 1, 12);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { MessageList, UidSet } from '../../src/server/mail/copy/columns.ts';
-import type { Planned } from '../../src/server/mail/copy/ledger.ts';
+import { MessageList, UidSet } from '../../src/server/mail/copy/ledger/columns.ts';
+import type { Planned } from '../../src/server/mail/copy/ledger/ledger.ts';
 import { fractionsOf } from '../support/random.ts';
 
 /** UIDs as servers list them: rising, but for some that come late, twice or in any order. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { commitOutcome } from '../../src/server/mail/copy/committing.ts';
-import type { LedgerMailbox, NewRow } from '../../src/server/mail/copy/ledger.ts';
-import type { Run, Session } from '../../src/server/mail/copy/run.ts';
+import type { LedgerMailbox, NewRow } from '../../src/server/mail/copy/ledger/ledger.ts';
+import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
+import { commitOutcome } from '../../src/server/mail/copy/storing/committing.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { LeaseLost } from '../../src/server/transfers/lease.ts';
 

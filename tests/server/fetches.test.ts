@@ -1,7 +1,7 @@
-import { SIZES } from '../../src/server/mail/copy/sizes.ts';
 import { expect, test } from 'vitest';
-import { openFetches } from '../../src/server/mail/copy/fetches.ts';
-import type { Planned } from '../../src/server/mail/copy/ledger.ts';
+import type { Planned } from '../../src/server/mail/copy/ledger/ledger.ts';
+import { SIZES } from '../../src/server/mail/copy/run/sizes.ts';
+import { openFetches } from '../../src/server/mail/copy/storing/fetches.ts';
 import type { Fetched, MailReader } from '../../src/server/mail/imap/streams.ts';
 
 const planned = (uid: number, size = 10): Planned => ({ uid, size, date: null });

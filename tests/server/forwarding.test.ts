@@ -10,29 +10,29 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
 import { MACHINE_CLOCK } from '../../src/server/clock.ts';
-import { Stopped } from '../../src/server/stopped.ts';
 import { markOf } from '../../src/server/forwarding/mark.ts';
 import {
   FORWARDING_SCRIPT,
   setUpForwarding,
   switchOffForwarding,
 } from '../../src/server/forwarding/set-up-forwarding.ts';
-import { openSieveSession, sievePlaceOf, type SieveSession } from '../../src/server/forwarding/sieve-session.ts';
 import { readReply, SieveSyntaxError } from '../../src/server/forwarding/sieve-reply.ts';
+import { openSieveSession, sievePlaceOf, type SieveSession } from '../../src/server/forwarding/sieve-session.ts';
 import { openLog } from '../../src/server/log.ts';
-import { openFaults } from '../../src/server/mail/copy/breaks.ts';
 import { openForwarded } from '../../src/server/mail/copy/forwarded.ts';
+import { openFaults } from '../../src/server/mail/copy/troubles/breaks.ts';
 import type { MailReader } from '../../src/server/mail/imap/streams.ts';
+import { Stopped } from '../../src/server/stopped.ts';
 import { forwardingOf, noteForwardingOff, noteForwardingSet } from '../../src/server/transfers/forwardings.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { runForwarding } from '../../src/server/worker/forwarding.runner.ts';
 import type { Run, RunnerServices } from '../../src/server/worker/runner.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot, type DovecotOptions } from '../support/dovecot.ts';
 import { freePort } from '../support/free-port.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { openMailClient } from '../support/mail-client.ts';
 import { letter } from '../support/mail-letters.ts';
-import { selfSigned } from '../support/certificate.ts';
 import { needs } from '../support/needs.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER, type World } from '../support/transfer-world.ts';

@@ -1,8 +1,8 @@
-import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { storedPath } from '../../src/server/mail/copy/ledger-rows.ts';
-import { mapMailboxes } from '../../src/server/mail/copy/mapping.ts';
+import { storedPath } from '../../src/server/mail/copy/ledger/rows.ts';
+import { mapMailboxes } from '../../src/server/mail/copy/mailboxes/mapping.ts';
 import { openControl } from '../../src/server/mail/imap/control.ts';
 import { mailboxName, pathListedAs, readablePath } from '../../src/server/mail/imap/wire/mailbox-name.ts';
 import { readerOf } from '../support/imap-session.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { listMailbox } from '../../src/server/mail/copy/listing.ts';
+import { listMailbox } from '../../src/server/mail/copy/looking/listing.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailReader } from '../../src/server/mail/imap/streams.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/clock.ts';
-import { openStream, workOf } from '../../src/server/mail/copy/lane-work.ts';
-import { type LaneSession, openLanes } from '../../src/server/mail/copy/lanes.ts';
+import { openStream, workOf } from '../../src/server/mail/copy/lanes/lane-work.ts';
+import { type LaneSession, openLanes } from '../../src/server/mail/copy/lanes/lanes.ts';
 import { LONGEST_PAUSE_MS } from '../../src/server/mail/imap/hold.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { NewRow } from '../../src/server/mail/copy/ledger.ts';
-import { openLedger } from '../../src/server/mail/copy/ledger-on-database.ts';
-import { foldersLeft, foldersOf, skippedMessages } from '../../src/server/mail/copy/ledger-report.ts';
-import { openTakeBackRecords } from '../../src/server/mail/copy/take-back-records.ts';
+import type { NewRow } from '../../src/server/mail/copy/ledger/ledger.ts';
+import { openLedger } from '../../src/server/mail/copy/ledger/on-database.ts';
+import { foldersLeft, foldersOf, skippedMessages } from '../../src/server/mail/copy/ledger/report.ts';
+import { openTakeBackRecords } from '../../src/server/mail/copy/ledger/take-back-records.ts';
 import { itemsOf } from '../../src/server/receipt/items.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { confirmLease, LeaseLost, releaseLease, takeTransfer, type Lease } from '../../src/server/transfers/lease.ts';

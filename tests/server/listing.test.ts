@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listMailbox } from '../../src/server/mail/copy/listing.ts';
+import { listMailbox } from '../../src/server/mail/copy/looking/listing.ts';
 import type { Listed, MailReader } from '../../src/server/mail/imap/streams.ts';
 
 /** What a server says to one try: the UIDs of its listing, of a listing behind those, and of SEARCH. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { isMacOf, openMac, type Mac } from '../../src/server/mail/copy/mac.ts';
+import { isMacOf, openMac, type Mac } from '../../src/server/mail/copy/message/mac.ts';
 
 async function* piecesOf(octets: Buffer, length: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < octets.length; at += length) yield octets.subarray(at, at + length);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { MessageList } from '../../src/server/mail/copy/columns.ts';
-import { readRows } from '../../src/server/mail/copy/known-rows.ts';
-import type { LedgerMailbox, Row } from '../../src/server/mail/copy/ledger.ts';
-import type { Run } from '../../src/server/mail/copy/run.ts';
+import { MessageList } from '../../src/server/mail/copy/ledger/columns.ts';
+import type { LedgerMailbox, Row } from '../../src/server/mail/copy/ledger/ledger.ts';
+import { readRows } from '../../src/server/mail/copy/looking/known-rows.ts';
+import type { Run } from '../../src/server/mail/copy/run/run.ts';
 
 const MAILBOX: LedgerMailbox = { id: 1, sourcePath: 'INBOX', sourceUidValidity: 7n, destinationPath: 'INBOX' };
 

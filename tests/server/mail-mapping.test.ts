@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mapMailboxes } from '../../src/server/mail/copy/mapping.ts';
+import { mapMailboxes } from '../../src/server/mail/copy/mailboxes/mapping.ts';
 import type { Mailbox } from '../../src/server/mail/imap/mailbox.ts';
 import { mailboxName } from '../../src/server/mail/imap/wire/mailbox-name.ts';
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/clock.ts';
-import { openFaults } from '../../src/server/mail/copy/breaks.ts';
-import type { LedgerMailbox } from '../../src/server/mail/copy/ledger.ts';
-import { followRenames } from '../../src/server/mail/copy/renames.ts';
-import type { Run } from '../../src/server/mail/copy/run.ts';
+import type { LedgerMailbox } from '../../src/server/mail/copy/ledger/ledger.ts';
+import { followRenames } from '../../src/server/mail/copy/mailboxes/renames.ts';
+import type { Run } from '../../src/server/mail/copy/run/run.ts';
+import { openFaults } from '../../src/server/mail/copy/troubles/breaks.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { memoryAccount, type MemoryMessage } from '../support/memory-mailbox.ts';
 

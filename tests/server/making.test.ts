@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { Stopped } from '../../src/server/stopped.ts';
+import { openBoth } from '../../src/server/mail/copy/mailboxes/both-mailboxes.ts';
+import { openMaking } from '../../src/server/mail/copy/mailboxes/making.ts';
+import { FolderLeft, type Run, type Session } from '../../src/server/mail/copy/run/run.ts';
+import { openFaults } from '../../src/server/mail/copy/troubles/breaks.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailWriter } from '../../src/server/mail/imap/streams.ts';
-import { openFaults } from '../../src/server/mail/copy/breaks.ts';
-import { openBoth } from '../../src/server/mail/copy/both-mailboxes.ts';
-import { openMaking } from '../../src/server/mail/copy/making.ts';
-import { FolderLeft, type Run, type Session } from '../../src/server/mail/copy/run.ts';
+import { Stopped } from '../../src/server/stopped.ts';
 import { LeaseLost } from '../../src/server/transfers/lease.ts';
 
 /** Mailboxes `a` to `d` of which `a` is there already, and a destination that answers as it is told to. */

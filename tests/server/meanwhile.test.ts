@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { Stopped } from '../../src/server/stopped.ts';
-import { openStream } from '../../src/server/mail/copy/lane-work.ts';
-import { openLanes } from '../../src/server/mail/copy/lanes.ts';
-import { meanwhile, type Task } from '../../src/server/mail/copy/meanwhile.ts';
+import { openStream } from '../../src/server/mail/copy/lanes/lane-work.ts';
+import { openLanes } from '../../src/server/mail/copy/lanes/lanes.ts';
+import { meanwhile, type Task } from '../../src/server/mail/copy/lanes/meanwhile.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import { Stopped } from '../../src/server/stopped.ts';
 import { HASTY_CLOCK } from '../support/hasty-clock.ts';
 
 function later(): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isProvidersForm, openForm } from '../../src/server/mail/copy/norm.ts';
+import { isProvidersForm, openForm } from '../../src/server/mail/copy/message/norm.ts';
 
 function formOf(...chunks: readonly string[]) {
   const form = openForm();

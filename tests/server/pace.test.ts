@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/clock.ts';
-import { openBudget } from '../../src/server/mail/copy/budget.ts';
-import { openCounts } from '../../src/server/mail/copy/counts.ts';
-import type { Ledger } from '../../src/server/mail/copy/ledger.ts';
+import type { Ledger } from '../../src/server/mail/copy/ledger/ledger.ts';
+import { openBudget } from '../../src/server/mail/copy/run/budget.ts';
+import { openCounts } from '../../src/server/mail/copy/run/counts.ts';
 import { openPace } from '../../src/server/worker/pace.ts';
 import { chanceOf } from '../simulation/chance.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Group, LedgerMailbox, NewRow } from '../../src/server/mail/copy/ledger.ts';
-import type { Run, Session } from '../../src/server/mail/copy/run.ts';
-import { sendMessages } from '../../src/server/mail/copy/sending.ts';
-import type { Sending, Unsaid } from '../../src/server/mail/copy/settling.ts';
-import { SIZES } from '../../src/server/mail/copy/sizes.ts';
+import type { Group, LedgerMailbox, NewRow } from '../../src/server/mail/copy/ledger/ledger.ts';
+import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
+import { SIZES } from '../../src/server/mail/copy/run/sizes.ts';
+import { sendMessages } from '../../src/server/mail/copy/storing/sending.ts';
+import type { Sending, Unsaid } from '../../src/server/mail/copy/storing/settling.ts';
 import type { Appended, NewMessage, RefusalReason } from '../../src/server/mail/imap/streams.ts';
 import { LeaseLost } from '../../src/server/transfers/lease.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { portalSettings, readSettings, type Environment } from '../../src/contract/settings.ts';
+import { limitsOf } from '../../src/server/mail/copy/run/provider-limits.ts';
 import { shortcomings } from '../../src/server/main.ts';
-import { limitsOf } from '../../src/server/mail/copy/provider-limits.ts';
 import { openMailSide } from '../../src/server/worker/mail.runner.ts';
 import type { RunnerServices } from '../../src/server/worker/runner.ts';
 import { needs } from '../support/needs.ts';
-import { PAGES, runProduct } from '../support/product.ts';
 import { builtPortal } from '../support/portal-alone.ts';
+import { PAGES, runProduct } from '../support/product.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const LEGACY = { LEGACY_IMAP_URL: 'imaps://imap.example.com:993' };

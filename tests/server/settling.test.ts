@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { digesting } from '../../src/server/mail/copy/digest.ts';
-import type { LedgerMailbox, NewRow } from '../../src/server/mail/copy/ledger.ts';
-import { droppedFlags } from '../../src/server/mail/copy/read-back.ts';
-import type { Run, Session } from '../../src/server/mail/copy/run.ts';
-import { type Sending, settleGroup, settleUnseen } from '../../src/server/mail/copy/settling.ts';
+import type { LedgerMailbox, NewRow } from '../../src/server/mail/copy/ledger/ledger.ts';
+import { digesting } from '../../src/server/mail/copy/message/digest.ts';
+import { droppedFlags } from '../../src/server/mail/copy/reading-back/read-back.ts';
+import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
+import { type Sending, settleGroup, settleUnseen } from '../../src/server/mail/copy/storing/settling.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailReader } from '../../src/server/mail/imap/streams.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { Appended, TakeBackRecords } from '../../src/server/mail/copy/take-back-records.ts';
+import type { Appended, TakeBackRecords } from '../../src/server/mail/copy/ledger/take-back-records.ts';
 import { takeBack } from '../../src/server/mail/copy/take-back.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailControl, MailReader, MailWriter } from '../../src/server/mail/imap/streams.ts';

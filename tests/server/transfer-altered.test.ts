@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SIZES } from '../../src/server/mail/copy/sizes.ts';
+import { SIZES } from '../../src/server/mail/copy/run/sizes.ts';
 import { DOVECOT_PASSWORD, startDovecot } from '../support/dovecot.ts';
 import { FRESH } from '../support/fresh-database.ts';
 import { openMailClient, type Letter } from '../support/mail-client.ts';

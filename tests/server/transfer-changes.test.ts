@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, afterEach, describe, expect, test } from 'vitest';
-import type { StepListener } from '../../src/server/mail/copy/mail-copy.ts';
+import type { StepListener } from '../../src/server/mail/copy/run/mail-copy.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';
 import { layFreshDatabase } from '../support/fresh-database.ts';
 import { openMailClient, type Letter } from '../support/mail-client.ts';

@@ -1,4 +1,4 @@
-import type { Row } from '../../src/server/mail/copy/ledger.ts';
+import type { Row } from '../../src/server/mail/copy/ledger/ledger.ts';
 import { digestOf, type Deed, messageIdOf, type SimulatedAccount, type StoredMail } from './account.ts';
 import { EARLIEST_LETTER, LATEST_LETTER } from './letters.ts';
 import type { Poison, Scenario, Side } from './scenario.ts';

@@ -6,18 +6,18 @@ import {
   type Ledger,
   type LedgerMailbox,
   type NewRow,
-} from '../../src/server/mail/copy/ledger.ts';
-import { openLedger } from '../../src/server/mail/copy/ledger-on-database.ts';
+} from '../../src/server/mail/copy/ledger/ledger.ts';
+import { openLedger } from '../../src/server/mail/copy/ledger/on-database.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { LeaseLost, takeTransfer } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
+import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import { openDatabase as openSimulated } from './database.ts';
 import { LedgerTables } from './ledger-tables.ts';
 import { openProcess } from './process.ts';
 import { openScheduler } from './scheduler.ts';
 import { openSimulatedLedger } from './simulated-ledger.ts';
-import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 
 let database: Database;
 beforeAll(async () => {

@@ -1,6 +1,3 @@
-import { storedPath } from '../../src/server/mail/copy/ledger-rows.ts';
-import { PERHAPS_FOR_NOW } from '../../src/server/mail/copy/reasons.ts';
-import { LeaseLost } from '../../src/server/transfers/lease.ts';
 import {
   type AddedMailbox,
   type Disowned,
@@ -11,7 +8,10 @@ import {
   type NewRow,
   type Row,
   type Tally,
-} from '../../src/server/mail/copy/ledger.ts';
+} from '../../src/server/mail/copy/ledger/ledger.ts';
+import { PERHAPS_FOR_NOW } from '../../src/server/mail/copy/ledger/reasons.ts';
+import { storedPath } from '../../src/server/mail/copy/ledger/rows.ts';
+import { LeaseLost } from '../../src/server/transfers/lease.ts';
 
 type StoredMailbox = {
   readonly id: number;

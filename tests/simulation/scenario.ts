@@ -1,4 +1,4 @@
-import type { Sizes } from '../../src/server/mail/copy/sizes.ts';
+import type { Sizes } from '../../src/server/mail/copy/run/sizes.ts';
 import { GOOD, type Break, type Quirks } from './account.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import type { DatabaseFault } from './database.ts';

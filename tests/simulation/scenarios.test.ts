@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { SIZES } from '../../src/server/mail/copy/run/sizes.ts';
 import { sampleOf } from '../folders.ts';
-import { SIZES } from '../../src/server/mail/copy/sizes.ts';
 import { FALLS_SILENT, HANGS_UP, SAYS_GOODBYE, type Quirks } from './account.ts';
 import { PLAIN, SMALL, type Scenario } from './scenario.ts';
 import { simulate } from './simulate.ts';

@@ -1,4 +1,4 @@
-import type { Ledger } from '../../src/server/mail/copy/ledger.ts';
+import type { Ledger } from '../../src/server/mail/copy/ledger/ledger.ts';
 import type { SimulatedDatabase } from './database.ts';
 import type { Holding, LedgerTables } from './ledger-tables.ts';
 import type { SimulatedProcess } from './process.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { Step } from '../../src/server/mail/copy/mail-copy.ts';
+import type { Step } from '../../src/server/mail/copy/run/mail-copy.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from './dovecot.ts';
 import { layFreshDatabase } from './fresh-database.ts';
 import { openMailClient } from './mail-client.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { CopySource } from '../../src/server/mail/copy/run/mail-copy.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
-import type { CopySource } from '../../src/server/mail/copy/mail-copy.ts';
 import type { Listed, MailReader } from '../../src/server/mail/imap/streams.ts';
 
 export type MemoryMessage = {

@@ -16,7 +16,7 @@ export function ourTexts(): OurText[] {
     'src/portal/wording.ts',
     ...filesUnder('src/portal/wording'),
     'src/server/worker/sentences.ts',
-    'src/server/mail/copy/reasons.ts',
+    'src/server/mail/copy/ledger/reasons.ts',
     'src/server/notifications/wording.ts',
     'src/server/notifications/occasions.ts',
     'src/server/notifications/support-copy.ts',

@@ -1,4 +1,4 @@
-import type { Step } from '../../src/server/mail/copy/mail-copy.ts';
+import type { Step } from '../../src/server/mail/copy/run/mail-copy.ts';
 import { SUBSCRIBER, mailUntil, openWorld, order } from './transfer-world.ts';
 
 /**

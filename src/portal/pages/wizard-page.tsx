@@ -2,9 +2,9 @@ import { useState, type ReactNode } from 'react';
 import { isOnPrimaryPath, stepOf } from '../../../machines/wizard.routes.ts';
 import { Page } from '../parts/page.tsx';
 import { StepList } from '../parts/step-list.tsx';
-import { pageTitle, printed, steps, titleWithError, today, toolName } from '../wording.ts';
+import { routeOf } from '../route.ts';
 import { useWizard } from '../wizard-context.tsx';
-import { routeOf } from './status-route.ts';
+import { pageTitle, printed, steps, titleWithError, today, toolName } from '../wording.ts';
 
 type Props = {
   readonly heading: string;

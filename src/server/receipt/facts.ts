@@ -1,7 +1,7 @@
 import { displayName } from '../../contract/display-name.ts';
 import type { Provider } from '../../contract/provider.ts';
 import { counted } from '../counted.ts';
-import { COPIED, countSkippedMessages, foldersLeft } from '../mail/copy/ledger-report.ts';
+import { COPIED, countSkippedMessages, foldersLeft } from '../mail/copy/ledger/report.ts';
 import type { Sql } from '../store/database.ts';
 import { forwardingOf } from '../transfers/forwardings.ts';
 

@@ -1,4 +1,4 @@
-import { wordsFor } from '../mail/copy/reasons.ts';
+import { wordsFor } from '../mail/copy/ledger/reasons.ts';
 import type { Sql } from '../store/database.ts';
 
 /**

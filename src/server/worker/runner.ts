@@ -3,21 +3,21 @@ import type { Settings } from '../../contract/settings.ts';
 import type { Clock } from '../clock.ts';
 import type { ExportStore } from '../export/storage/export-store.ts';
 import type { Log } from '../log.ts';
-import type { Discover, MailTimes } from '../mail/imap/connection.ts';
+import type { StepListener, Waits } from '../mail/copy/run/mail-copy.ts';
 import type { TakeBackStep } from '../mail/copy/take-back.ts';
-import type { StepListener, Waits } from '../mail/copy/mail-copy.ts';
+import type { Discover, MailTimes } from '../mail/imap/connection.ts';
+import type { Holds } from '../mail/imap/hold.ts';
 import type { UncheckedCertificates } from '../mail/imap/tls.ts';
 import type { Resolver } from '../network/resolver.ts';
 import type { Tokens } from '../oauth/tokens.ts';
 import type { Database } from '../store/database.ts';
-import type { HeldLease } from '../transfers/lease.ts';
-import type { Holds } from '../mail/imap/hold.ts';
-import type { Work } from './pace.ts';
-import type { Counts, OperationEnd } from '../transfers/operations.ts';
-import type { Transfer } from '../transfers/transfer.ts';
 import type { Safe } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
 import type { Secret } from '../transfers/credentials.ts';
+import type { HeldLease } from '../transfers/lease.ts';
+import type { Counts, OperationEnd } from '../transfers/operations.ts';
+import type { Transfer } from '../transfers/transfer.ts';
+import type { Work } from './pace.ts';
 
 /** Waits; ends early, without an error, when the signal aborts. */
 export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<void>;

@@ -1,6 +1,6 @@
 import { isDiskFull } from '../export/staging/disk-room.ts';
+import { openTakeBackRecords, type TakenBack, takenBack } from '../mail/copy/ledger/take-back-records.ts';
 import { takeBack, type TakeBackEnd } from '../mail/copy/take-back.ts';
-import { openTakeBackRecords, type TakenBack, takenBack } from '../mail/copy/take-back-records.ts';
 import { isSwitchedOff, MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError } from '../oauth/token-errors.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';

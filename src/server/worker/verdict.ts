@@ -1,12 +1,12 @@
 import type { AttentionReason } from '../../contract/calls/status.ts';
-import { Stopped } from '../stopped.ts';
 import { ContactStoreError } from '../contacts/contact-store.ts';
 import { ExportPaused } from '../export/export.job.ts';
 import { isDiskFull } from '../export/staging/disk-room.ts';
-import { ProviderLimit } from '../mail/copy/budget.ts';
-import { RefusedForNow } from '../mail/copy/troubles.ts';
+import { ProviderLimit } from '../mail/copy/run/budget.ts';
+import { RefusedForNow } from '../mail/copy/troubles/troubles.ts';
 import { isBareRefusal, isGoodbye, MailError, mayBeForGood } from '../mail/imap/mail-error.ts';
 import { ConsentError, TokenUnavailable } from '../oauth/token-errors.ts';
+import { Stopped } from '../stopped.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';
 import { LeaseLost } from '../transfers/lease.ts';
 import type { OperationEnd, Waiting } from '../transfers/operations.ts';

@@ -1,8 +1,8 @@
-import { fetchReadable, sourcePlace, type Faults } from '../../mail/copy/breaks.ts';
-import { digestOf, secondsOf } from '../../mail/copy/digest.ts';
-import { blamingHangUps, type Openings } from '../../mail/copy/hang-ups.ts';
-import type { Listing } from '../../mail/copy/listing.ts';
-import { unlessTroubled } from '../../mail/copy/troubles.ts';
+import type { Listing } from '../../mail/copy/looking/listing.ts';
+import { digestOf, secondsOf } from '../../mail/copy/message/digest.ts';
+import { fetchReadable, sourcePlace, type Faults } from '../../mail/copy/troubles/breaks.ts';
+import { blamingHangUps, type Openings } from '../../mail/copy/troubles/hang-ups.ts';
+import { unlessTroubled } from '../../mail/copy/troubles/troubles.ts';
 import type { MailError } from '../../mail/imap/mail-error.ts';
 import { personalPrefix, type Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailReader } from '../../mail/imap/streams.ts';

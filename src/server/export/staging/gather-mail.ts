@@ -1,11 +1,11 @@
 import type { Skipped } from '../../../contract/calls/status.ts';
-import { leftByGoodbyes } from '../../mail/copy/breaks.ts';
-import { HangsUp, notingHangUps } from '../../mail/copy/hang-ups.ts';
-import { workOf } from '../../mail/copy/lane-work.ts';
-import { type Lanes, openLanes } from '../../mail/copy/lanes.ts';
-import { listMailbox, type Listing } from '../../mail/copy/listing.ts';
-import { wordsFor } from '../../mail/copy/reasons.ts';
-import { refusedForNow, troubledForNow, unlessTroubled } from '../../mail/copy/troubles.ts';
+import { workOf } from '../../mail/copy/lanes/lane-work.ts';
+import { type Lanes, openLanes } from '../../mail/copy/lanes/lanes.ts';
+import { wordsFor } from '../../mail/copy/ledger/reasons.ts';
+import { listMailbox, type Listing } from '../../mail/copy/looking/listing.ts';
+import { leftByGoodbyes } from '../../mail/copy/troubles/breaks.ts';
+import { HangsUp, notingHangUps } from '../../mail/copy/troubles/hang-ups.ts';
+import { refusedForNow, troubledForNow, unlessTroubled } from '../../mail/copy/troubles/troubles.ts';
 import { isBareRefusal, isRefusal, type MailError } from '../../mail/imap/mail-error.ts';
 import { personalPrefix, type Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailControl, MailReader } from '../../mail/imap/streams.ts';

@@ -1,20 +1,27 @@
 import type { Clock } from '../../clock.ts';
-import { Stopped } from '../../stopped.ts';
-import { isReadable, notingBreaks, openFaults, readableOf, sourcePlace, type Faults } from '../../mail/copy/breaks.ts';
-import { HangsUp, notingHangUps, type Openings } from '../../mail/copy/hang-ups.ts';
-import type { CopySource, Waits } from '../../mail/copy/mail-copy.ts';
-import { isTroubled, unlessInTrouble } from '../../mail/copy/troubles.ts';
+import type { CopySource, Waits } from '../../mail/copy/run/mail-copy.ts';
+import {
+  isReadable,
+  notingBreaks,
+  openFaults,
+  readableOf,
+  sourcePlace,
+  type Faults,
+} from '../../mail/copy/troubles/breaks.ts';
+import { HangsUp, notingHangUps, type Openings } from '../../mail/copy/troubles/hang-ups.ts';
+import { isTroubled, unlessInTrouble } from '../../mail/copy/troubles/troubles.ts';
 import { MailError, unlessRefused } from '../../mail/imap/mail-error.ts';
 import type { Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailReader } from '../../mail/imap/streams.ts';
+import { Stopped } from '../../stopped.ts';
 import type { MailFormat } from '../archive/mail-format.ts';
 import { arrive, type Arrived } from './arrival.ts';
 import { requireRoom } from './disk-room.ts';
 import type { ExportLimits } from './export-limits.ts';
 import { openPartFilling, type Parts } from './part-filling.ts';
 import type { Segments } from './segments.ts';
-import type { StagedMessage } from './staged.ts';
 import type { StagedMessages } from './staged-messages.ts';
+import type { StagedMessage } from './staged.ts';
 import type { SummedWriter } from './summed-writer.ts';
 
 export type ExportProgress = { readonly done: number; readonly total: number; readonly bytes: number };

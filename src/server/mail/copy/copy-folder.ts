@@ -1,19 +1,19 @@
 import { isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Listed, MailWriter, Opened, Selected } from '../imap/streams.ts';
-import { afterRefusal, openBoth, reopen, unlessClosed } from './both-mailboxes.ts';
-import { appendName, BREAKS_ALONE, BREAKS_TOGETHER, isSentAway, messageName, sourcePlace } from './breaks.ts';
-import type { Fetches } from './fetches.ts';
-import { noRows, olderOf, readRows, takeOverOlder, type KnownRows } from './known-rows.ts';
-import type { AddedMailbox, Group, LedgerMailbox, Planned } from './ledger.ts';
-import { notingHangUps } from './hang-ups.ts';
-import { listMailbox, type Listing } from './listing.ts';
-import { settleOpen, settleUnsaid, wantedOf } from './recovery.ts';
-import { findAnew } from './renumbered.ts';
-import { hasBrokenOff, perhapsPresent, settlePresent } from './present.ts';
-import { FolderLeft, type Run, type Session } from './run.ts';
-import { askForFirst, sendMessages } from './sending.ts';
-import { refuse, type Sending, type Unsaid } from './settling.ts';
-import type { Sizes } from './sizes.ts';
+import type { AddedMailbox, Group, LedgerMailbox, Planned } from './ledger/ledger.ts';
+import { noRows, olderOf, readRows, takeOverOlder, type KnownRows } from './looking/known-rows.ts';
+import { listMailbox, type Listing } from './looking/listing.ts';
+import { afterRefusal, openBoth, reopen, unlessClosed } from './mailboxes/both-mailboxes.ts';
+import { findAnew } from './mailboxes/renumbered.ts';
+import { hasBrokenOff, perhapsPresent, settlePresent } from './recovery/present.ts';
+import { settleOpen, settleUnsaid, wantedOf } from './recovery/recovery.ts';
+import { FolderLeft, type Run, type Session } from './run/run.ts';
+import type { Sizes } from './run/sizes.ts';
+import type { Fetches } from './storing/fetches.ts';
+import { askForFirst, sendMessages } from './storing/sending.ts';
+import { refuse, type Sending, type Unsaid } from './storing/settling.ts';
+import { appendName, BREAKS_ALONE, BREAKS_TOGETHER, isSentAway, messageName, sourcePlace } from './troubles/breaks.ts';
+import { notingHangUps } from './troubles/hang-ups.ts';
 
 /** How often, in one run, a folder's messages are looked for anew because its destination has another UIDVALIDITY. */
 const RENUMBERED_AT_MOST = 10;

@@ -1,8 +1,6 @@
 import { MailError } from '../imap/mail-error.ts';
-import { leftByGoodbyes } from './breaks.ts';
-import { takeBackDisowned } from './committing.ts';
-import { compareMailbox } from './comparing.ts';
 import { copyRound, noteUnread, readBackLeft } from './copy-round.ts';
+import { takeBackDisowned } from './disowned.ts';
 import {
   closeOthers,
   isNarrow,
@@ -13,15 +11,18 @@ import {
   type Engine,
 } from './engine.ts';
 import { planFolders } from './folder-plan.ts';
-import { blamingHangUps, HangsUp, notingHangUps, suspectsLast } from './hang-ups.ts';
-import { batchesOf, workOf } from './lane-work.ts';
-import { storedPath } from './ledger-rows.ts';
-import type { LedgerMailbox } from './ledger.ts';
-import type { CopyEnd, MailCopy } from './mail-copy.ts';
-import { isMissing } from './moved.ts';
-import { findAnew } from './renumbered.ts';
-import type { CheckSession, FolderReason, Run } from './run.ts';
-import { refusedForNow, troubledForNow, unlessInTrouble, unlessTroubled } from './troubles.ts';
+import { batchesOf, workOf } from './lanes/lane-work.ts';
+import type { LedgerMailbox } from './ledger/ledger.ts';
+import type { FolderReason } from './ledger/reasons.ts';
+import { storedPath } from './ledger/rows.ts';
+import { isMissing } from './mailboxes/moved.ts';
+import { findAnew } from './mailboxes/renumbered.ts';
+import { compareMailbox } from './reading-back/comparing.ts';
+import type { CopyEnd, MailCopy } from './run/mail-copy.ts';
+import type { CheckSession, Run } from './run/run.ts';
+import { leftByGoodbyes } from './troubles/breaks.ts';
+import { blamingHangUps, HangsUp, notingHangUps, suspectsLast } from './troubles/hang-ups.ts';
+import { refusedForNow, troubledForNow, unlessInTrouble, unlessTroubled } from './troubles/troubles.ts';
 
 /**
  * How often at most the source is listed until a listing shows nothing new: a mailbox that never rests must not keep

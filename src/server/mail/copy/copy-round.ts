@@ -1,6 +1,5 @@
 import { Stopped } from '../../stopped.ts';
 import { isRefusal, MailError } from '../imap/mail-error.ts';
-import { settleAbsent } from './absent.ts';
 import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-folder.ts';
 import {
   closeOthers,
@@ -11,23 +10,17 @@ import {
   troubleWith,
   type Engine,
 } from './engine.ts';
-import { suspectsLast } from './hang-ups.ts';
-import { batchesOf, workOf } from './lane-work.ts';
-import { readRows } from './known-rows.ts';
-import { meanwhile, type Task } from './meanwhile.ts';
-import { droppedFlags, readBack } from './read-back.ts';
 import type { Plan } from './folder-plan.ts';
-import type { LedgerMailbox } from './ledger.ts';
-import { askedAgain, isTroubled, unlessInTrouble, unlessTroubled } from './troubles.ts';
-import {
-  FolderLeft,
-  PlanAgain,
-  type Check,
-  type CheckSession,
-  type FolderReason,
-  type Run,
-  type Session,
-} from './run.ts';
+import { batchesOf, workOf } from './lanes/lane-work.ts';
+import { meanwhile, type Task } from './lanes/meanwhile.ts';
+import type { LedgerMailbox } from './ledger/ledger.ts';
+import type { FolderReason } from './ledger/reasons.ts';
+import { readRows } from './looking/known-rows.ts';
+import { settleAbsent } from './reading-back/absent.ts';
+import { droppedFlags, readBack } from './reading-back/read-back.ts';
+import { FolderLeft, PlanAgain, type Check, type CheckSession, type Run, type Session } from './run/run.ts';
+import { suspectsLast } from './troubles/hang-ups.ts';
+import { askedAgain, isTroubled, unlessInTrouble, unlessTroubled } from './troubles/troubles.ts';
 
 /** So often in a row a folder stops, with nothing moved, before others go on. A lane gives up after one more. */
 const STOPS_IN_A_ROW = 3;

@@ -1,25 +1,25 @@
 import { isBareRefusal, isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Opened } from '../imap/streams.ts';
-import { openFaults } from './breaks.ts';
-import { openBudget } from './budget.ts';
-import { openCounts } from './counts.ts';
 import { openForwarded, type Forwarded } from './forwarded.ts';
-import type { LedgerMailbox } from './ledger.ts';
-import { openStream, workOf, type Stream } from './lane-work.ts';
-import { openLanes, type Lanes } from './lanes.ts';
-import type { MailCopy } from './mail-copy.ts';
-import type { Findings } from './read-back.ts';
+import { openStream, workOf, type Stream } from './lanes/lane-work.ts';
+import { openLanes, type Lanes } from './lanes/lanes.ts';
+import type { LedgerMailbox } from './ledger/ledger.ts';
+import type { FolderReason } from './ledger/reasons.ts';
+import type { Findings } from './reading-back/read-back.ts';
+import { openBudget } from './run/budget.ts';
+import { openCounts } from './run/counts.ts';
+import type { MailCopy } from './run/mail-copy.ts';
+import { PlanAgain, type Budget, type Check, type CheckSession, type Run, type Session } from './run/run.ts';
 import {
-  PlanAgain,
-  type Budget,
-  type Check,
-  type CheckSession,
-  type FolderReason,
-  type Run,
-  type Session,
-} from './run.ts';
-import { openCheckSession, openControls, openSession, type Account, type Controls, type Counted } from './sessions.ts';
-import type { Sizes } from './sizes.ts';
+  openCheckSession,
+  openControls,
+  openSession,
+  type Account,
+  type Controls,
+  type Counted,
+} from './run/sessions.ts';
+import type { Sizes } from './run/sizes.ts';
+import { openFaults } from './troubles/breaks.ts';
 
 /** How many messages at most wait to be read back while others are copied. */
 const UNCHECKED_AT_MOST = 4000;

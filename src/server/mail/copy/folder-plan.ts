@@ -3,15 +3,15 @@ import type { Mailbox, MailboxStatus } from '../imap/mailbox.ts';
 import type { MailControl, MailReader, Namespace, Opened } from '../imap/streams.ts';
 import type { Folder } from './copy-folder.ts';
 import { closeOthers, isNarrow, mostCheckers, mostLanes, troubleWith, type Engine } from './engine.ts';
-import { askedOfAll, notingHangUps } from './hang-ups.ts';
-import { workOf } from './lane-work.ts';
-import { storedPath } from './ledger-rows.ts';
-import { openMaking, type Making } from './making.ts';
-import { mapMailboxes, type MappedMailbox } from './mapping.ts';
-import { settleAbandoned } from './recovery.ts';
-import { followRenames, mayBeRenamed, type Names } from './renames.ts';
-import type { Run } from './run.ts';
-import { unlessInTrouble, unlessTroubled } from './troubles.ts';
+import { workOf } from './lanes/lane-work.ts';
+import { storedPath } from './ledger/rows.ts';
+import { openMaking, type Making } from './mailboxes/making.ts';
+import { mapMailboxes, type MappedMailbox } from './mailboxes/mapping.ts';
+import { followRenames, mayBeRenamed, type Names } from './mailboxes/renames.ts';
+import { settleAbandoned } from './recovery/recovery.ts';
+import type { Run } from './run/run.ts';
+import { askedOfAll, notingHangUps } from './troubles/hang-ups.ts';
+import { unlessInTrouble, unlessTroubled } from './troubles/troubles.ts';
 
 /** What a round of the copy is to do; `making` makes the mailboxes that the folders go to. */
 export type Plan = { readonly folders: readonly Folder[]; readonly making: Making };

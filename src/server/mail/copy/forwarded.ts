@@ -1,6 +1,12 @@
 import type { Clock } from '../../clock.ts';
 import { isBreak, isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
+import type { Ledger, Planned } from './ledger/ledger.ts';
+import { inParts } from './looking/looking.ts';
+import { secondsOf } from './message/digest.ts';
+import { messageIdOf } from './message/message-text.ts';
+import type { Waits } from './run/mail-copy.ts';
+import { FolderLeft } from './run/run.ts';
 import {
   BREAKS_TOGETHER,
   destinationPlace,
@@ -10,15 +16,9 @@ import {
   sourcePlace,
   type Faults,
   type Place,
-} from './breaks.ts';
-import { secondsOf } from './digest.ts';
-import type { Openings } from './hang-ups.ts';
-import { messageIdOf } from './message-text.ts';
-import type { Ledger, Planned } from './ledger.ts';
-import { inParts } from './looking.ts';
-import type { Waits } from './mail-copy.ts';
-import { FolderLeft } from './run.ts';
-import { openAside, refusedForNow } from './troubles.ts';
+} from './troubles/breaks.ts';
+import type { Openings } from './troubles/hang-ups.ts';
+import { openAside, refusedForNow } from './troubles/troubles.ts';
 
 /**
  * How long a forwarded message can be on its way: a server that is refused for a moment tries again (RFC 5321

@@ -1,19 +1,19 @@
 import type { Clock } from '../../clock.ts';
 import { Stopped } from '../../stopped.ts';
-import type { Mailbox } from '../imap/mailbox.ts';
 import { isBareRefusal, isRefusal, MailboxRenumbered, MailError, unlessRefused } from '../imap/mail-error.ts';
+import type { Mailbox } from '../imap/mailbox.ts';
 import type { MailControl, MailReader, MailWriter, Opened } from '../imap/streams.ts';
-import { digestOf } from './digest.ts';
-import { destinationPlace, fetchReadable, openFaults, type Faults, type Place } from './breaks.ts';
-import { workOf } from './lane-work.ts';
-import { openLanes } from './lanes.ts';
-import { storedPath } from './ledger-rows.ts';
-import { inParts } from './looking.ts';
-import type { AccountLimits } from './mail-copy.ts';
-import { isGmailLike } from './mapping.ts';
-import { isWindow } from './provider-limits.ts';
-import type { Appended, TakeBackRecords } from './take-back-records.ts';
-import { askedAgain, isTroubled, RefusedForNow } from './troubles.ts';
+import { workOf } from './lanes/lane-work.ts';
+import { openLanes } from './lanes/lanes.ts';
+import { storedPath } from './ledger/rows.ts';
+import type { Appended, TakeBackRecords } from './ledger/take-back-records.ts';
+import { inParts } from './looking/looking.ts';
+import { isGmailLike } from './mailboxes/mapping.ts';
+import { digestOf } from './message/digest.ts';
+import type { AccountLimits } from './run/mail-copy.ts';
+import { isWindow } from './run/provider-limits.ts';
+import { destinationPlace, fetchReadable, openFaults, type Faults, type Place } from './troubles/breaks.ts';
+import { askedAgain, isTroubled, RefusedForNow } from './troubles/troubles.ts';
 
 const MESSAGES_AT_ONCE = 200;
 

@@ -1,0 +1,222 @@
+import type { ReactNode } from 'react';
+import type { Progress } from '../../../contract/calls/status.ts';
+import {
+  comparisonOf,
+  copiedBy,
+  isOfFolder,
+  isTakenBack,
+  lacksSome,
+  leavesMoreFolders,
+  leavesSomeOut,
+  presentOf,
+  refusedBy,
+  refusesMore,
+  SKIPPED_SHOWN,
+  standingOf,
+} from '../../../contract/transfer-status.ts';
+import { DRAWINGS } from '../../parts/drawings.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { formatNumber } from '../../wording/number.ts';
+import { cancelled, takenBack } from '../../wording/status-life.ts';
+import { isAboutToBegin, standingWords } from '../../wording/status-standing.ts';
+import { status } from '../../wording/status.ts';
+import { Folders, HowFar } from './progress.tsx';
+
+type Props = {
+  readonly kind: 'email' | 'contacts';
+  readonly title: string;
+  readonly progress: Progress;
+  /** Whether the operation belongs to an export. */
+  readonly ofExport: boolean;
+  /** Of an export that was stopped, or has failed, nothing is kept. */
+  readonly hasNoFiles: boolean;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Whether its owner hears of the end. */
+  readonly isTold: boolean;
+  /** The other operation of the same transfer. */
+  readonly beside: Progress | undefined;
+  /** When new mail is looked for next, once a day (ISO 8601). */
+  readonly looksAgain: string | undefined;
+  /** What only this operation has to tell. */
+  readonly children?: ReactNode;
+};
+
+const ICONS = {
+  running: DRAWINGS.running,
+  success: 'success',
+  failed: 'error',
+  stopped: 'info',
+  waiting: 'clock',
+} as const;
+
+/** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
+export function OperationCard({
+  kind,
+  title,
+  progress,
+  ofExport,
+  hasNoFiles,
+  at,
+  isTold,
+  beside,
+  looksAgain,
+  children,
+}: Props) {
+  const words = standingWords(progress, ofExport, kind, at, isTold, beside, looksAgain);
+  const isCounting = progress.total === undefined && words.looks === 'running' && !isAboutToBegin(progress, ofExport);
+  const isDone = standingOf(progress) === 'success';
+  return (
+    <section className="status-card" aria-labelledby={kind}>
+      <Standing kind={kind} title={title} words={words} />
+      {isCounting && <p className="soft">{status.counting}</p>}
+      {!isTakenBack(progress) && !hasNoFiles && <HowFar kind={kind} progress={progress} />}
+      <dl className="answers">
+        <Done kind={kind} progress={progress} hasNoFiles={hasNoFiles} />
+        {!isDone && <Answer question={status.questions.now} answer={words.now} />}
+        {!isDone && words.when !== undefined && <Answer question={status.questions.when} answer={words.when} />}
+      </dl>
+      {!hasNoFiles && (
+        <>
+          {children}
+          <Folders progress={progress} />
+          <LeftOut kind={kind} progress={progress} ofExport={ofExport} />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** What was copied is not there any more. */
+function isUndone(progress: Progress): boolean {
+  return standingOf(progress) === 'success' && isTakenBack(progress);
+}
+
+function Standing({
+  kind,
+  title,
+  words: { looks, label, texts },
+}: Pick<Props, 'kind' | 'title'> & { readonly words: ReturnType<typeof standingWords> }) {
+  return (
+    // With the heading, so that what is said tells of which transfer.
+    <div className="stack" data-gap="small" role={looks === 'failed' ? 'alert' : 'status'}>
+      <h2 id={kind}>{title}</h2>
+      <div>
+        <p className="status-state" data-kind={looks}>
+          <Icon name={ICONS[looks]} size={32} />
+          <span>{label}</span>
+        </p>
+        {texts.map((text, index) => (
+          <p key={text} className={index === 0 ? undefined : 'strong'}>
+            {text}
+          </p>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** What was done and when, and how it compares with the source. */
+function Done({ kind, progress, hasNoFiles }: Pick<Props, 'kind' | 'progress' | 'hasNoFiles'>) {
+  const { started, finished, kept = 0, moved = 0, taken_back: removed, taking_back: goesOn = false } = progress;
+  const present = presentOf(progress);
+  const isDone = standingOf(progress) === 'success';
+  return (
+    <div>
+      <dt>{status.questions.done}</dt>
+      <dd>{hasNoFiles ? cancelled.noFiles : copiedWords(kind, progress)}</dd>
+      {kind === 'email' && present > 0 && <dd>{status.present(kind, present)}</dd>}
+      {moved > 0 && <dd>{status.moved(moved)}</dd>}
+      {started !== undefined && <dd>{status.startedAt(started)}</dd>}
+      {finished !== undefined && <dd>{(isDone ? status.finishedAt : status.stoppedAt)(finished)}</dd>}
+      {!isUndone(progress) && !hasNoFiles && <Proof kind={kind} progress={progress} />}
+      {finished !== undefined && !isTakenBack(progress) && kept > 0 && <dd>{status.kept(kept)}</dd>}
+      {removed !== undefined && (removed > 0 || !goesOn) && <dd>{takenBack(removed)}</dd>}
+    </div>
+  );
+}
+
+function copiedWords(kind: Props['kind'], progress: Progress): string {
+  const copied = copiedBy(progress);
+  if (progress.finished === undefined || copied > 0) return status.done(kind, copied, progress.bytes);
+  if (standingOf(progress) !== 'success' || leavesSomeOut(progress)) return status.notCopied;
+  return presentOf(progress) + (progress.moved ?? 0) > 0 ? status.nothing : status.empty[kind];
+}
+
+function Answer({ question, answer }: { readonly question: string; readonly answer: string }) {
+  return (
+    <div>
+      <dt>{question}</dt>
+      <dd>{answer}</dd>
+    </div>
+  );
+}
+
+/** Whole folders, and messages or contacts, that are not there; who may not see their names reads the reasons alone. */
+function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' | 'ofExport'>) {
+  const items = progress.skipped ?? [];
+  const folders = items.filter(isOfFolder);
+  const others = items.filter((item) => !isOfFolder(item));
+  const end = <ListEnd of={items} ofExport={ofExport} />;
+  return (
+    <>
+      {folders.length > 0 && (
+        <details>
+          <summary>{status.foldersLeft(folders.length, leavesMoreFolders(progress))}</summary>
+          <p>{status.foldersLeftHelp}</p>
+          <ul>
+            {folders.map((item, index) => (
+              // oxlint-disable-next-line react/no-array-index-key
+              <li key={index}>
+                {'mailbox' in item && (
+                  <>
+                    <bdi className="strong">{item.mailbox}</bdi>:{' '}
+                  </>
+                )}
+                {item.reason}
+              </li>
+            ))}
+          </ul>
+          {leavesMoreFolders(progress) && end}
+        </details>
+      )}
+      {others.length > 0 && (
+        <details>
+          <summary>{status.skipped(kind, refusedBy(progress), ofExport, refusesMore(progress))}</summary>
+          <p>{status.skippedHelp[kind]}</p>
+          <ul>
+            {others.map((item, index) => (
+              // The list only ever grows at its end.
+              // oxlint-disable-next-line react/no-array-index-key
+              <li key={index}>
+                {'mailbox' in item && (
+                  <>
+                    <bdi className="strong">{item.subject ?? status.unnamed[kind]}</bdi> (<bdi>{item.mailbox}</bdi>
+                    ):{' '}
+                  </>
+                )}
+                {item.reason}
+              </li>
+            ))}
+          </ul>
+          {end}
+        </details>
+      )}
+    </>
+  );
+}
+
+/** That a list can't show everything. */
+export function ListEnd({ of, ofExport }: { readonly of: readonly unknown[]; readonly ofExport: boolean }) {
+  return of.length < SKIPPED_SHOWN ? null : <p className="soft">{status.listEnds(ofExport)}</p>;
+}
+
+/** The engine's final comparison, once it has been made. */
+function Proof({ kind, progress }: { readonly kind: 'email' | 'contacts'; readonly progress: Progress }) {
+  const found = comparisonOf(progress);
+  if (found === null) return null;
+  if (found.isClean) return <dd>{(lacksSome(progress) ? status.provenBesides : status.proven)[kind]}</dd>;
+  return (
+    <dd>{status.unproven(formatNumber(found.lost), formatNumber(found.duplicated), formatNumber(found.changed))}</dd>
+  );
+}

@@ -1,0 +1,86 @@
+import { isOffered } from '../../../../machines/owner-acts.ts';
+import type { ContactsProgress, Forwarding, TransferStatus } from '../../../contract/calls/status.ts';
+import { SKIPPED_SHOWN } from '../../../contract/transfer-status.ts';
+import { Button } from '../../parts/button.tsx';
+import { useSend } from '../../wizard-context.tsx';
+import { acts } from '../../wording/acts.ts';
+import { contactsOutcome, contactsRemarks, forwardingWords } from '../../wording/status-contacts.ts';
+import { status as words } from '../../wording/status.ts';
+import { ListEnd } from './card.tsx';
+
+const OUTCOMES = ['copied', 'remarked', 'completed', 'present', 'refused'] as const;
+
+/** What became of the contacts, by number, and what there is to say of single ones. */
+export function ContactsOutcome({
+  progress,
+  ofExport,
+}: {
+  readonly progress: ContactsProgress;
+  readonly ofExport: boolean;
+}) {
+  const { contacts, remarks = [] } = progress;
+  const outcomes = contacts === undefined ? [] : OUTCOMES.filter((outcome) => contacts[outcome] > 0);
+  // Those that were copied are counted above.
+  const isMixed = outcomes.some((outcome) => outcome !== 'copied');
+  return (
+    <>
+      {contacts !== undefined && isMixed && (
+        <ul>
+          {outcomes.map((outcome) => (
+            <li key={outcome}>{contactsOutcome[outcome](contacts[outcome])}</li>
+          ))}
+        </ul>
+      )}
+      {remarks.length > 0 && (
+        <details>
+          <summary>{contactsRemarks.title(remarks.length, remarks.length >= SKIPPED_SHOWN)}</summary>
+          <p>{contactsRemarks.help(remarks.length)}</p>
+          <ul>
+            {remarks.map(({ reason, subject }, index) => (
+              // Two contacts may have one name and one remark.
+              // oxlint-disable-next-line react/no-array-index-key
+              <li key={index}>
+                <bdi className="strong">{subject ?? words.unnamed.contacts}</bdi>: {reason}
+              </li>
+            ))}
+          </ul>
+          <ListEnd of={remarks} ofExport={ofExport} />
+        </details>
+      )}
+    </>
+  );
+}
+
+type ForwardingProps = {
+  readonly status: TransferStatus;
+  readonly forwarding: Forwarding;
+  readonly legacyName: string;
+};
+
+/** Whether new mail goes on to the new mailbox, where to and since when. */
+export function ForwardingCard({ status, forwarding, legacyName }: ForwardingProps) {
+  const send = useSend();
+  const { finished, failure, since, to, ended, copies } = forwarding;
+  return (
+    <section className="status-card" aria-labelledby="forwarding">
+      <h2 id="forwarding">{forwardingWords.title}</h2>
+      {finished === undefined && <p>{forwardingWords.waiting}</p>}
+      {since !== undefined && (
+        <p>{ended === undefined ? forwardingWords.on(to, since) : forwardingWords.ended(to, ended)}</p>
+      )}
+      {since !== undefined && ended === undefined && copies !== undefined && (
+        <p>{forwardingWords.copies(copies, legacyName)}</p>
+      )}
+      {finished !== undefined && since === undefined && (
+        <div role="alert">
+          <p className="strong">{failure ?? forwardingWords.off}</p>
+        </div>
+      )}
+      {isOffered(status, 'forwarding') && (
+        <div className="actions">
+          <Button onPress={() => send({ type: 'act.open', act: 'forwarding' })}>{acts.forwarding.button}</Button>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,76 @@
+import { isOffered } from '../../../../machines/owner-acts.ts';
+import type { WizardSnapshot } from '../../../../machines/wizard.routes.ts';
+import { receiptAddress } from '../../../contract/calls/receipt.ts';
+import { isExport } from '../../../contract/transfer-status.ts';
+import { Form } from '../../parts/form.tsx';
+import { useSend } from '../../wizard-context.tsx';
+import { acts as words } from '../../wording/acts.ts';
+import { ActDialog, ActOutcome, Ask, Password, Submit } from './act-dialog.tsx';
+
+type Props = { readonly snapshot: WizardSnapshot };
+
+export function Stop({ snapshot }: Props) {
+  const { status, settings } = snapshot.context;
+  const { title, text, done, keep, confirm, busy } = words.stop;
+  const calling = snapshot.matches({ status: { acts: { open: { stopping: 'calling' } } } });
+  if (!calling && !isOffered(status, 'stop'))
+    return (
+      <ActDialog title={title}>
+        <p>{done}</p>
+        <ActOutcome snapshot={snapshot} />
+      </ActDialog>
+    );
+  return (
+    // A dialog of its own, so that the focus goes to what is said when there is nothing to stop any more.
+    <ActDialog key="asking" title={title}>
+      {text(settings.legacyName, isExport(status ?? {})).map((each) => (
+        <p key={each}>{each}</p>
+      ))}
+      <Ask keep={keep} confirm={confirm} busyLabel={busy} busy={calling} />
+      <ActOutcome snapshot={snapshot} />
+    </ActDialog>
+  );
+}
+
+/**
+ * The files are fetched by the browser itself, which shows by its cookie whose it is. Without `download`, so that it can
+ * be led elsewhere when it is no longer.
+ */
+export function Receipt({ snapshot }: Props) {
+  const { title, text, links } = words.receipt;
+  return (
+    <ActDialog title={title}>
+      <p>{text}</p>
+      <ul className="rows">
+        {links.map(({ format, text }) => (
+          <li key={format}>
+            <a href={receiptAddress(snapshot.context.transferId ?? '', format)}>{text}</a>
+          </li>
+        ))}
+      </ul>
+    </ActDialog>
+  );
+}
+
+export function ForwardingOff({ snapshot }: Props) {
+  const send = useSend();
+  const { legacyName } = snapshot.context.settings;
+  const { title, text, confirm, busy } = words.forwarding;
+  const at = (forwarding: 'calling' | { readonly asking: 'passwordMissing' }) =>
+    snapshot.matches({ status: { acts: { open: { forwarding } } } });
+  return (
+    <ActDialog title={title}>
+      <p>{text(legacyName)}</p>
+      <Form onSubmit={() => send({ type: 'act.submit' })}>
+        <Password
+          snapshot={snapshot}
+          side="source"
+          label={words.sourcePassword(legacyName)}
+          isMissing={at({ asking: 'passwordMissing' })}
+        />
+        <Submit busy={at('calling')} label={confirm} busyLabel={busy} />
+        <ActOutcome snapshot={snapshot} />
+      </Form>
+    </ActDialog>
+  );
+}

@@ -1,0 +1,68 @@
+import type { ReactNode } from 'react';
+import { attentionOf, destinationOf } from '../../../../machines/owner-acts.ts';
+import type { WizardSnapshot } from '../../../../machines/wizard.routes.ts';
+import type { Context, Message } from '../../../../machines/wizard.types.ts';
+import type { Side } from '../../../contract/calls/resume.ts';
+import { Address } from '../../parts/address.tsx';
+import { isRouteShown, routeOf } from '../../route.ts';
+import { providerName } from '../../wording/provider-name.ts';
+import { route as words } from '../../wording/status-route.ts';
+
+type Props = { readonly snapshot: WizardSnapshot };
+
+/** From where to where, as far as who looks may know it. */
+export function Route({ snapshot: { context } }: Props) {
+  const { from, to } = routeOf(context);
+  const provider = destinationOf(context);
+  if (from === undefined || !isRouteShown(context)) return null;
+  return (
+    <dl className="route">
+      <div>
+        <dt>{words.from}</dt>
+        <dd>
+          <Address>{from}</Address>
+        </dd>
+        <dd className="soft">{context.settings.legacyName}</dd>
+      </div>
+      <div>
+        <dt>{words.to}</dt>
+        <dd>{to === undefined ? <span className="strong">{words.files}</span> : <Address>{to}</Address>}</dd>
+        {to !== undefined && provider !== 'other' && (
+          <dd className="soft">{providerName(provider, context.settings.legacyName)}</dd>
+        )}
+      </div>
+    </dl>
+  );
+}
+
+/** Which mailbox is meant, for who is to sign in to it; `undefined` where that isn't known. */
+export function mailboxIn({ context }: WizardSnapshot, side: Side): ReactNode {
+  const address = addressIn(context, side);
+  if (address === undefined) return undefined;
+  return (
+    <>
+      {words.mailbox(side, context.settings.legacyName)} <Address>{address}</Address>
+    </>
+  );
+}
+
+function addressIn(context: Context, side: Side): string | undefined {
+  const { from, to } = routeOf(context);
+  return side === 'source' ? from : to;
+}
+
+/** The same as a line of its own. */
+export function Mailbox({ snapshot, side }: Props & { readonly side: Side }) {
+  const mailbox = mailboxIn(snapshot, side);
+  return mailbox === undefined ? null : <p>{mailbox}</p>;
+}
+
+/** Of an act whose sign-in was refused, the mailbox that it has to be. */
+export function refusedSideOf({ status }: Context, message: Message): Side | undefined {
+  if (message.about === 'source refused') return 'source';
+  if (message.about === 'destination refused') return 'destination';
+  if (!('code' in message) || message.code !== 'INVALID_CREDENTIALS') return undefined;
+  if (message.about === 'mend refused') return attentionOf(status)?.side;
+  if (message.about === 'take-back refused') return 'destination';
+  return message.about === 'forwarding refused' ? 'source' : undefined;
+}

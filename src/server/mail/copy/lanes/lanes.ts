@@ -1,0 +1,251 @@
+import { pause, type Clock } from '../../../clock.ts';
+import { Stopped } from '../../../stopped.ts';
+import { LONGEST_PAUSE_MS } from '../../imap/hold.ts';
+import { isRefusal, MailError } from '../../imap/mail-error.ts';
+import type { Work } from './lane-work.ts';
+
+/** Tries in a row that move nothing before the run gives up; the transfer itself goes on later. */
+const TRIES_IN_A_ROW = 4;
+const FIRST_PAUSE_MS = 1000;
+
+/** Sessions towards mail servers, which stand from one call of `work` to the next. */
+export type Lanes<Session> = AsyncDisposable & {
+  /**
+   * Works through all items with a few sessions at once, each made when it is needed and made anew after a passing
+   * fault or a refusal. An item may be worked on again after a fault. A server that doesn't allow all the sessions keeps those it does.
+   * `goesOn` is false once another lane has failed: then what can wait is left.
+   * @param most how many lanes may work now; one more is closed before its next item
+   * @param grows after which more may: those that were too many wait for it
+   * @throws {MailError} the fault that could not be got over; {@link Stopped} after an abort
+   */
+  work<Item>(
+    items: Work<Item>,
+    work: (item: Item, session: Session, goesOn: () => boolean) => Promise<void>,
+    most?: () => number,
+    grows?: Promise<unknown>,
+  ): Promise<void>;
+  /** Makes so many sessions that `work` will need soon. What fails is left to the work that needs it. */
+  warm(count: number): void;
+  /** Gives away the sessions that stand, at most so many, and closes the others. */
+  giveAway(most: number): Promise<readonly Session[]>;
+  /** Takes these over for lanes that have no session; closes the rest. */
+  takeOver(sessions: readonly Session[]): Promise<void>;
+};
+
+/** `isOver`: it has ended by itself, and is of no use any more. */
+export type LaneSession = AsyncDisposable & { readonly isOver?: boolean };
+
+type Options<Session> = {
+  readonly size: number;
+  readonly open: () => Promise<Session>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** How much has been moved so far, to tell a run that goes on from one that is stuck. */
+  readonly moved: () => number;
+};
+
+export function openLanes<Session extends LaneSession>(options: Options<Session>): Lanes<Session> {
+  const { size, open } = options;
+  const slots: Slot<Session>[] = Array.from({ length: size }, () => ({}));
+  return {
+    work: (items, work, most = () => size, grows?) => workThrough(items, { ...options, slots, work, most, grows }),
+    warm: (count) => {
+      for (const slot of slots.slice(0, count)) sessionIn(slot, open).catch(() => {});
+    },
+    giveAway: async (most) => {
+      const given: Session[] = [];
+      for (const slot of slots) {
+        const session = slot.isOpen === true ? await slot.session : undefined;
+        if (session === undefined || session.isOver === true || given.length >= most) continue;
+        given.push(session);
+        void empty(slot);
+      }
+      await Promise.all(slots.map(close));
+      return given;
+    },
+    takeOver: async (sessions) => {
+      const waiting = [...sessions];
+      for (const slot of slots) {
+        const session = slot.session === undefined ? waiting.shift() : undefined;
+        if (session === undefined) continue;
+        void fill(slot, Promise.resolve(session));
+        slot.hasWorked = true;
+      }
+      await Promise.all(waiting.map((session) => session[Symbol.asyncDispose]()));
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(slots.map(close));
+    },
+  };
+}
+
+/** A lane's place for a session. */
+type Slot<Session> = { session?: Promise<Session> | undefined; isOpen?: boolean; hasWorked?: boolean };
+
+function sessionIn<Session>(slot: Slot<Session>, open: () => Promise<Session>): Promise<Session> {
+  return slot.session ?? fill(slot, open());
+}
+
+function fill<Session>(slot: Slot<Session>, opening: Promise<Session>): Promise<Session> {
+  slot.session = opening;
+  slot.hasWorked = false;
+  opening.then(
+    () => note(slot, opening, true),
+    () => note(slot, opening, false),
+  );
+  return opening;
+}
+
+function note<Session>(slot: Slot<Session>, opening: Promise<Session>, isOpen: boolean): void {
+  if (slot.session !== opening) return;
+  slot.isOpen = isOpen;
+  if (!isOpen) slot.session = undefined;
+}
+
+function empty<Session>(slot: Slot<Session>): Promise<Session | undefined> {
+  const { session } = slot;
+  slot.session = undefined;
+  slot.isOpen = false;
+  return session?.catch(() => undefined) ?? Promise.resolve(undefined);
+}
+
+async function close<Session extends LaneSession>(slot: Slot<Session>): Promise<void> {
+  await (await empty(slot))?.[Symbol.asyncDispose]();
+}
+
+/** How often a lane has tried in vain. */
+function openTries(moved: () => number) {
+  let tries = 0;
+  let movedBefore = moved();
+  return {
+    succeeded: () => {
+      tries = 0;
+    },
+    /** @returns how long to wait before the next try, in milliseconds; `null` when there is to be none */
+    failed: (error: MailError, isBehind: boolean): number | null => {
+      tries = isBehind ? 0 : moved() > movedBefore ? 1 : tries + 1;
+      movedBefore = moved();
+      const wait = Math.max(error.pause ?? 0, FIRST_PAUSE_MS * 2 ** (tries - 1));
+      return tries >= TRIES_IN_A_ROW || wait > LONGEST_PAUSE_MS ? null : wait;
+    },
+  };
+}
+
+type Working<Item, Session> = Options<Session> & {
+  readonly slots: readonly Slot<Session>[];
+  readonly work: (item: Item, session: Session, goesOn: () => boolean) => Promise<void>;
+  readonly most: () => number;
+  readonly grows: Promise<unknown> | undefined;
+};
+
+/** One call of {@link Lanes.work}. */
+async function workThrough<Item, Session extends LaneSession>(
+  items: Work<Item>,
+  { slots, work, most, grows, open, clock, signal, moved }: Working<Item, Session>,
+): Promise<void> {
+  const failures: unknown[] = [];
+  const goesOn = () => failures.length === 0 && !signal.aborted;
+  let busy = 0;
+  let opening = 0;
+
+  const mayWork = (number: number) => number < Math.max(1, most());
+
+  /** For a lane that is one too many: it closes its session, and waits for more to be allowed, or for the end. */
+  const standBack = async (slot: Slot<Session>, over: PromiseWithResolvers<void>) => {
+    await close(slot);
+    await Promise.race([grows, over.promise]);
+  };
+
+  /** Opens a session for an item that waits. @returns whether it is open; no, when the other lanes take all of them */
+  const makeReady = async (slot: Slot<Session>, gaveBack: boolean, over: PromiseWithResolvers<void>) => {
+    // One session is opened for each item that waits; a lane that gave its item back needs one in any case.
+    if (slot.session === undefined && !gaveBack && opening >= items.length()) return false;
+    opening += 1;
+    try {
+      // The other lanes may have taken everything before it is open.
+      await Promise.race([sessionIn(slot, open), ...(gaveBack ? [] : [over.promise])]);
+    } finally {
+      opening -= 1;
+    }
+    return slot.isOpen === true;
+  };
+
+  /** @param over resolved when there is nothing to begin any more */
+  const lane = async (slot: Slot<Session>, number: number, over: PromiseWithResolvers<void>) => {
+    const tries = openTries(moved);
+    let gaveBack = false;
+    for (;;) {
+      if (!mayWork(number)) {
+        await standBack(slot, over);
+        if (!mayWork(number)) return;
+      }
+      // One that has not worked yet fails instead: a server that ends each at once is not asked without a pause.
+      if (slot.hasWorked === true && (await slot.session)?.isOver === true) await close(slot);
+      // What waits while a session is opened may be taken by another lane.
+      const { isOpen } = slot;
+      const item = isOpen === true ? await items.next() : null;
+      if (isOpen === true ? item === null : !(await items.waits())) {
+        over.resolve();
+        return;
+      }
+      if (!goesOn()) {
+        // Other lanes may be waiting until it is done.
+        if (item !== null) items.giveBack(item);
+        if (failures.length > 0) return;
+        throw new Stopped('The work was asked to stop.');
+      }
+      let working = false;
+      try {
+        if (item === null) {
+          if (!(await makeReady(slot, gaveBack, over))) return;
+          continue;
+        }
+        gaveBack = false;
+        const session = await sessionIn(slot, open);
+        slot.hasWorked = true;
+        working = true;
+        busy += 1;
+        await work(item, session, goesOn);
+        tries.succeeded();
+      } catch (error) {
+        await close(slot);
+        if (signal.aborted) throw new Stopped('The work was asked to stop.', { cause: error });
+        // A refusal that the work did not handle itself may have been momentary.
+        if (!(error instanceof MailError) || !(error.passing || isRefusal(error))) throw error;
+        const isBehind = item !== null && items.giveBack(item);
+        gaveBack = true;
+        // The others have what the server allows; they will take this item as well.
+        if (!working && busy > 0) return;
+        const wait = tries.failed(error, isBehind);
+        if (wait === null) throw error;
+        await pause(clock, wait, signal);
+      } finally {
+        if (working) busy -= 1;
+      }
+    }
+  };
+  const run = async (slot: Slot<Session>, number: number, over: PromiseWithResolvers<void>) => {
+    try {
+      await lane(slot, number, over);
+    } catch (error) {
+      failures.push(error);
+      over.resolve();
+    }
+  };
+  // A lane that gave its item back may leave it to nobody, when the others had just ended.
+  do {
+    const over = Promise.withResolvers<void>();
+    await Promise.all(slots.map((slot, number) => run(slot, number, over)));
+  } while (failures.length === 0 && (await items.waits()));
+  if (failures.length > 0) throw worst(failures);
+}
+
+/** A fault that somebody must mend says more than a lost connection, and a stop says least. */
+function worst(failures: readonly unknown[]): unknown {
+  return failures.toSorted((a, b) => rank(b) - rank(a))[0];
+}
+
+function rank(error: unknown): number {
+  if (error instanceof Stopped) return 0;
+  return error instanceof MailError ? (error.passing ? 1 : 2) : 3;
+}

@@ -1,0 +1,116 @@
+import type { Database, Sql } from '../../../store/database.ts';
+import { requireLease } from '../../../transfers/lease.ts';
+import { betweenSameAccounts } from '../../../transfers/transfer.ts';
+
+/** So many rows of each earlier transfer are taken over in one transaction. */
+const ADOPTED_TOGETHER = 20_000;
+
+/**
+ * The transfer between the same two accounts ($1) that was ended last, as `that`. It has taken over what all before it
+ * knew, and knows what they don't: which folders have another name since, and what has another UID. It is the one whose
+ * mailboxes were noted last: a clock of the database that was wrong once tells it by no time.
+ */
+const lastOf = (others: string) => `
+  transfers this join lateral (
+    select other.* from transfers other join ledger_adoptions whole on whole.transfer_id = other.id
+    where ${others} and other.finished is not null and ${betweenSameAccounts('other', 'this')}
+    order by (select max(id) from ledger_mailboxes where transfer_id = other.id) desc nulls last limit 1
+  ) that on true`;
+const EARLIER = `${lastOf('other.id <> this.id')}
+  join ledger_mailboxes theirs on theirs.transfer_id = that.id`;
+
+const MINE = `
+  join ledger_mailboxes mine on mine.transfer_id = this.id and mine.source_path = theirs.source_path
+    and mine.source_uid_validity = theirs.source_uid_validity and mine.destination_path = theirs.destination_path`;
+
+/** Takes over what earlier transfers know. In parts: while one is written the lease can't be confirmed. What a death interrupted is done again and adds the rest. */
+export async function adopt(database: Database, transferId: string, epoch: number): Promise<void> {
+  const inLease = <Result>(work: (sql: Sql) => Promise<Result>) =>
+    database.transaction(async (sql) => {
+      await requireLease(sql, { transferId, epoch });
+      return work(sql);
+    });
+  const mailboxes = await inLease(async (sql) => {
+    const adopted = await sql.query('select 1 from ledger_adoptions where transfer_id = $1', [transferId]);
+    return adopted.length > 0 ? null : adoptMailboxes(sql, transferId);
+  });
+  if (mailboxes === null) return;
+  for (const id of mailboxes)
+    for (let after: number | null = 0; after !== null;) {
+      const from: number = after;
+      after = await inLease((sql) => adoptRows(sql, transferId, id, from));
+    }
+  await inLease(async (sql) => {
+    await sql.query('insert into ledger_adoptions (transfer_id) values ($1)', [transferId]);
+    await sql.query(
+      `insert into ledger_groups (transfer_id, number, mailbox_id, uids, sizes, dates, uid_validity, uid_next)
+       select this.id, -row_number() over (order by that.created, old.number), mine.id, old.uids, old.sizes, old.dates,
+         old.uid_validity, old.uid_next
+       from ${EARLIER} ${MINE}
+       join ledger_groups old on old.transfer_id = that.id and old.mailbox_id = theirs.id
+       where this.id = $1`,
+      [transferId],
+    );
+  });
+}
+
+/** @returns the IDs of all mailboxes that there are then */
+async function adoptMailboxes(sql: Sql, transferId: string): Promise<readonly number[]> {
+  await sql.query(
+    `insert into ledger_mailboxes (transfer_id, source_path, source_uid_validity, destination_path,
+       destination_uid_validity, destination_uid_next)
+     select distinct on (theirs.source_path, theirs.source_uid_validity) this.id, theirs.source_path,
+       theirs.source_uid_validity, theirs.destination_path, theirs.destination_uid_validity,
+       theirs.destination_uid_next
+     from ${EARLIER} where this.id = $1
+     order by theirs.source_path, theirs.source_uid_validity, that.created desc
+     on conflict do nothing`,
+    [transferId],
+  );
+  const mailboxes = await sql.query<{ id: number }>(
+    'select id::float8 as id from ledger_mailboxes where transfer_id = $1 order by id',
+    [transferId],
+  );
+  return mailboxes.map(({ id }) => id);
+}
+
+/** The rows of a mailbox behind a UID, some of them. @returns up to which UID there are now, `null` when it is all */
+async function adoptRows(sql: Sql, transferId: string, mailboxId: number, after: number): Promise<number | null> {
+  const [part] = await sql.query<{ until: number | null }>(
+    `select min(next.uid)::float8 as until from ${EARLIER} ${MINE}
+     cross join lateral (select old.uid from ledger old where old.mailbox_id = theirs.id and old.uid > $3
+       order by old.uid offset ${ADOPTED_TOGETHER - 1} limit 1) next
+     where this.id = $1 and mine.id = $2`,
+    [transferId, mailboxId, after],
+  );
+  const until = part?.until ?? null;
+  await sql.query(
+    `insert into ledger (mailbox_id, uid, fate, size, sha256, internal_date, destination_uid_validity,
+       destination_uid, verified, earlier, subject, settled)
+     select distinct on (old.uid) mine.id, old.uid, old.fate, old.size, old.sha256, old.internal_date,
+       old.destination_uid_validity, old.destination_uid, old.verified, true, old.subject, old.settled
+     from ${EARLIER} ${MINE}
+     join ledger old on old.mailbox_id = theirs.id and old.uid > $3 and old.uid <= coalesce($4, ${Number.MAX_SAFE_INTEGER})
+       and old.fate in ('stored', 'kept', 'changed', 'twin', 'taken') and old.removal is distinct from 'removed'
+     where this.id = $1 and mine.id = $2 order by old.uid, that.created desc
+     on conflict do nothing`,
+    [transferId, mailboxId, after, until],
+  );
+  return until;
+}
+
+/**
+ * Whether the next transfer between the same two accounts copies again what was taken back. One that did not get to its end
+ * since may have copied a part of it.
+ */
+export async function bringsBack(sql: Sql, transferId: string): Promise<boolean> {
+  const found = await sql.query(
+    `select 1 from ${lastOf('true')}
+     join ledger_mailboxes m on m.transfer_id in (that.id, case when exists (select 1 from operations
+       where transfer_id = that.id and operation = 'emailmigration' and status <> 'completed') then this.id end)
+     join ledger l on l.mailbox_id = m.id and l.removal = 'removed'
+     where this.id = $1 limit 1`,
+    [transferId],
+  );
+  return found.length > 0;
+}

@@ -1,0 +1,144 @@
+/** One mailbox of the source under one UIDVALIDITY, and where its messages go for the whole transfer. */
+export type LedgerMailbox = {
+  readonly id: number;
+  readonly sourcePath: string;
+  readonly sourceUidValidity: bigint;
+  readonly destinationPath: string;
+  /**
+   * As the destination was before the first append of this transfer: what has come since has a UID from `uidNext` on.
+   */
+  readonly destination?: { readonly uidValidity: bigint; readonly uidNext: number };
+  /** Why it was left out, or is not complete. */
+  readonly reason?: string;
+};
+
+/** `total`, for the status: how many messages the source has there. */
+export type NewMailbox = Omit<LedgerMailbox, 'id' | 'destination'> & { readonly total: number };
+
+/** `isNew`: it was not there before, so that there are no rows and no groups of it. */
+export type AddedMailbox = LedgerMailbox & { readonly isNew: boolean };
+
+/** A source message as it was listed. `date` is the internal date in seconds since the epoch, `null` when there is none. */
+export type Planned = {
+  readonly uid: number;
+  readonly size: number;
+  readonly date: number | null;
+  /** Whether it is sent with another date than it has at the source. */
+  readonly isRedated?: boolean;
+  /** The first time it is sent without keywords that a server may take for no flags, then without those it may have no room for. */
+  readonly unlabelled?: number;
+};
+
+/**
+ * An intent: these messages are about to be appended, or may have been. The destination's facts were taken before, so
+ * that what the group stored has a UID from `uidNext` on, as long as `uidValidity` is the same.
+ */
+export type NewGroup = {
+  readonly mailboxId: number;
+  readonly messages: readonly Planned[];
+  readonly uidValidity: bigint;
+  readonly uidNext: number;
+};
+export type Group = NewGroup & { readonly id: number };
+
+/**
+ * What became of a message:
+ * - `stored` at the destination, octet for octet; `kept` there in a form of the provider's own (see message/norm.ts);
+ * - `changed`: there, in a form that differs by more than that;
+ * - `twin` not stored a second time, because the destination keeps equal messages once;
+ * - `refused` by the destination or unreadable at the source, with its reason;
+ * - `gone` from the source before it was read;
+ * - `taken` away from the destination after it had been stored, moved, or deleted there: not ours any more;
+ * - `lost`: stored by us, and not there.
+ */
+export type Fate = 'stored' | 'kept' | 'changed' | 'twin' | 'refused' | 'gone' | 'taken' | 'lost';
+
+/** The one row of a message. */
+export type Row = {
+  readonly uid: number;
+  readonly fate: Fate;
+  /** Octets that were read, or as it was listed when none were. */
+  readonly size: number;
+  /** Hex; of the source's octets. */
+  readonly sha256?: string;
+  /** Seconds since the epoch. */
+  readonly date: number | null;
+  readonly destinationUidValidity?: bigint;
+  readonly destinationUid?: number;
+  /** Read back and found to be what was sent. */
+  readonly verified: boolean;
+  /** Whether an earlier transfer between the same accounts brought it. */
+  readonly earlier: boolean;
+  readonly reason?: string;
+  readonly subject?: string;
+};
+
+/**
+ * `earlier` counts when the message has no row yet. `flags`: as it was appended; `storedSha256`: hex, of what is there
+ * when that is in a form of the provider's own. Both stay as they were when they are left out.
+ */
+export type NewRow = Omit<Row, 'earlier'> & {
+  readonly mailboxId: number;
+  readonly earlier?: boolean;
+  readonly flags?: readonly string[];
+  readonly storedSha256?: string;
+};
+
+/** A message of the destination that is nobody's, and is to be expunged. */
+export type Disowned = { readonly destinationPath: string; readonly uidValidity: bigint; readonly uid: number };
+
+/** `done` counts the rows; `bytes` are the octets stored by this transfer; `kept` as in {@link Fate}. */
+export type Tally = { readonly done: number; readonly bytes: number; readonly kept: number };
+
+/**
+ * The memory of a transfer. What a promise of it says is on disk. Every write carries the lease and throws
+ * {@link LeaseLost} after another worker has taken over. Writes that come together are committed together.
+ */
+export type Ledger = {
+  mailboxes(): Promise<readonly LedgerMailbox[]>;
+  /** The same source path and UIDVALIDITY give the same row, with the destination that was decided first. */
+  addMailboxes(mailboxes: readonly NewMailbox[]): Promise<readonly AddedMailbox[]>;
+  /** The source has given the folder of these another name. */
+  rename(mailboxIds: readonly number[], sourcePath: string): Promise<void>;
+  /** Says anew why the mailbox was left out or is not complete; `null`: it is neither. */
+  noteMailbox(mailboxId: number, reason: string | null): Promise<void>;
+  /**
+   * Takes over what earlier, finished transfers between the same two accounts know: their mailboxes, the rows of what was
+   * stored or taken away, and their open groups, as far as there is nothing of this transfer yet. Does so once.
+   */
+  adopt(): Promise<void>;
+  /** All rows of a mailbox by rising source UID, in pages. */
+  rows(mailboxId: number): AsyncIterable<readonly Row[]>;
+  /** Open groups of this transfer. */
+  groups(): Promise<readonly Group[]>;
+  /** Commits intents. @returns them with their IDs, in the same order */
+  open(groups: readonly NewGroup[]): Promise<readonly Group[]>;
+  /**
+   * Writes rows, each in place of an older one of the same message, and closes groups: a message of a closed group
+   * without a row waits again. @returns the rows not written, because a worker of before has taken that message back
+   * @param former rows under an older mailbox, which go at once with that
+   */
+  settle(
+    rows: readonly NewRow[],
+    closed?: readonly number[],
+    former?: readonly Pick<NewRow, 'mailboxId' | 'uid'>[],
+  ): Promise<readonly NewRow[]>;
+  /** Forgets rows: those messages wait again, or have a row under another mailbox. */
+  forget(mailboxId: number, uids: readonly number[]): Promise<void>;
+  /** Forgets what was refused, or not handed out, by no fault that can be seen in it. @returns whether there was any */
+  forgetRefused(): Promise<boolean>;
+  /** Notes that these were read back and are what was sent. */
+  verified(mailboxId: number, uids: readonly number[]): Promise<void>;
+  /** The destination UIDs that rows of this transfer have. */
+  claimed(destinationPath: string, uidValidity: bigint): Promise<ReadonlySet<number>>;
+  /**
+   * For a worker that learns of a stored message after its lease was lost: whether the message is nobody's. If so no
+   * other worker will claim it any more, and it is to be expunged. The only write without the lease.
+   */
+  disown(destinationPath: string, uidValidity: bigint, uid: number): Promise<boolean>;
+  /** All that was disowned in this transfer. */
+  disowned(): Promise<readonly Disowned[]>;
+  /** Octets that all transfers appended to (`up`) or read from (`down`) this transfer's accounts since then; ms since the epoch. */
+  traffic(since: number): Promise<{ readonly up: number; readonly down: number }>;
+  tally(): Promise<Tally>;
+};

@@ -1,0 +1,164 @@
+import type { Clock } from '../../../clock.ts';
+import { UidSet, type MessageList } from '../ledger/columns.ts';
+import type { LedgerMailbox, NewRow, Planned, Row } from '../ledger/ledger.ts';
+import { digestOf } from '../message/digest.ts';
+import { isUnsureDate } from '../message/odd-dates.ts';
+import type { Check, FolderCount, Run, Session } from '../run/run.ts';
+import { fetchReadable, isReadable, messageName, sourcePlace } from '../troubles/breaks.ts';
+import type { Listing } from './listing.ts';
+import { inParts } from './looking.ts';
+
+const CHECKED_AT_ONCE = 200;
+
+/** The rows of a mailbox: what is settled, under which UIDVALIDITYs of the destination, and what is still to be read back. */
+export type KnownRows = {
+  readonly settled: UidSet;
+  readonly validities: ReadonlySet<bigint>;
+  /** The highest UID of what was stored, as far as the server has said UIDs. */
+  readonly lastUid: number;
+  readonly checks: readonly Check[];
+  readonly count: FolderCount;
+};
+
+/** Fates of messages that the destination has. */
+export const AT_DESTINATION: ReadonlySet<string> = new Set(['stored', 'kept', 'changed', 'twin']);
+
+/** Fates of messages that are known again under another UIDVALIDITY of the source. */
+const COMES_ALONG: ReadonlySet<string> = new Set([...AT_DESTINATION, 'taken', 'lost']);
+
+/** Whether the destination said that it stored the message, and nobody has read it back yet. */
+export function isUnread({ fate, verified, sha256, destinationUid }: Row): boolean {
+  const isThere = AT_DESTINATION.has(fate) && destinationUid !== undefined;
+  return isThere && !verified && sha256 !== undefined && fate !== 'changed';
+}
+
+/** What is known of a mailbox that has no rows: fresh each time, to be filled. */
+export function noRows() {
+  const count: FolderCount = { done: 0, total: 0, bytes: 0, kept: 0, octetsLeft: null };
+  return { settled: new UidSet(), validities: new Set<bigint>(), lastUid: 0, checks: [] as Check[], count };
+}
+
+/**
+ * @param listed what the source lists now: a message that was gone and is there again waits as if it had never been
+ * there
+ */
+export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: MessageList): Promise<KnownRows> {
+  const { settled, validities, checks, count } = noRows();
+  let lastUid = 0;
+  let unchecked: { uidValidity: bigint; messages: Check['messages'][number][] } | undefined;
+  for await (const page of copy.ledger.rows(mailbox.id))
+    for (const row of page) {
+      const { uid, fate, size, date, sha256, destinationUid, destinationUidValidity: uidValidity } = row;
+      if (fate === 'gone' && listed?.has(uid) === true) continue;
+      settled.add(uid);
+      if (!AT_DESTINATION.has(fate) || uidValidity === undefined || destinationUid === undefined) continue;
+      validities.add(uidValidity);
+      // The message that a twin stands for belongs to another row, or to the subscriber.
+      if (fate !== 'twin') lastUid = Math.max(lastUid, destinationUid);
+      if (!row.earlier && fate !== 'twin') count.bytes += size;
+      if (fate === 'kept') count.kept += 1;
+      if (sha256 === undefined || !isUnread(row)) continue;
+      if (unchecked?.uidValidity !== uidValidity || unchecked.messages.length >= CHECKED_AT_ONCE) {
+        unchecked = { uidValidity, messages: [] };
+        checks.push({ mailbox, ...unchecked });
+      }
+      const { subject } = row;
+      unchecked.messages.push({
+        uid,
+        destinationUid,
+        size,
+        sha256,
+        date,
+        fate,
+        ...(subject === undefined ? {} : { subject }),
+      });
+    }
+  return { settled, validities, lastUid, checks, count };
+}
+
+/**
+ * After a new UIDVALIDITY at the source, messages are known by their octets and date: the row of the old one becomes the
+ * row of the new one. What was refused or lost is tried again under its new UID, and not told twice.
+ * @returns whether there were any
+ */
+export async function takeOverOlder(
+  older: readonly LedgerMailbox[],
+  mailbox: LedgerMailbox,
+  listing: Listing,
+  settled: UidSet,
+  { reader }: Session,
+  run: Run,
+): Promise<boolean> {
+  const { ledger, clock } = run.copy;
+  const rows = new Map<string, { readonly from: LedgerMailbox; readonly row: Row }[]>();
+  const looks = new Set<number | null>();
+  const refused: { readonly from: LedgerMailbox; readonly row: Row }[] = [];
+  for (const from of older)
+    for await (const page of ledger.rows(from.id))
+      for (const row of page) {
+        if (row.fate === 'refused') refused.push({ from, row });
+        if (row.sha256 === undefined || !COMES_ALONG.has(row.fate)) continue;
+        const key = row.sha256;
+        const same = rows.get(key) ?? [];
+        // One that is there comes before an equal one that is not.
+        rows.set(key, row.fate === 'lost' ? [...same, { from, row }] : [{ from, row }, ...same]);
+        looks.add(row.date);
+      }
+  if (refused.length > 0) {
+    const dates = new Set<number | null>();
+    for (const { date } of listing.messages) dates.add(date);
+    // It may also be another folder under the same name.
+    const again = refused.filter(({ row }) => row.date === null || dates.has(row.date));
+    for (const [id, all] of Map.groupBy(again, ({ from }) => from.id))
+      await ledger.forget(
+        id,
+        all.map(({ row }) => row.uid),
+      );
+  }
+  if (rows.size === 0) return false;
+  let hasTaken = false;
+  const place = sourcePlace(reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const isAlike = (date: number | null) => isUnsureDate(date, clock) || looks.has(date) || looks.has(null);
+  const alike = listing.messages.filter(({ uid, date }) => !settled.has(uid) && isAlike(date));
+  const dates = new Map(alike.map((message) => [message.uid, message.date]));
+  // Those of a certain date first: another one must not take the row of one of them.
+  const isUnsure = ({ date }: Planned) => isUnsureDate(date, clock);
+  const ordered = [alike.filter((message) => !isUnsure(message)), alike.filter(isUnsure)];
+  for (const uids of ordered.flatMap((some) => [...inParts(some.map(({ uid }) => uid))])) {
+    const taken: NewRow[] = [];
+    const unseen = new Set(uids);
+    const former: Pick<NewRow, 'mailboxId' | 'uid'>[] = [];
+    for await (const { uid, octets } of fetchReadable(place, uids, run)) {
+      const { sha256 } = await digestOf(octets);
+      unseen.delete(uid);
+      const same = takeAlike(rows.get(sha256), dates.get(uid) ?? null, clock);
+      if (same === undefined) continue;
+      if (same.row.fate !== 'lost') taken.push({ ...same.row, uid, mailboxId: mailbox.id });
+      former.push({ mailboxId: same.from.id, uid: same.row.uid });
+    }
+    await ledger.settle(taken, [], former);
+    hasTaken ||= taken.length > 0;
+    // One that is known and comes later would be copied a second time.
+    const unhanded = [...unseen].filter((uid) => isReadable(place, uid, run));
+    run.askAgain(unhanded.map((uid) => messageName(place, uid)));
+  }
+  return hasTaken;
+}
+
+/** The first of equal messages with this date, or else one where the date of either is not known. */
+function takeAlike<One extends { readonly row: Row }>(
+  among: One[] = [],
+  date: number | null,
+  clock: Clock,
+): One | undefined {
+  const same = among.findIndex(({ row }) => row.date === date);
+  const index = same >= 0 ? same : among.findIndex(({ row }) => row.date === null || isUnsureDate(date, clock));
+  return index < 0 ? undefined : among.splice(index, 1)[0];
+}
+
+/** The same folder under UIDVALIDITYs that it had before. */
+export function olderOf(mailbox: LedgerMailbox, { known }: Run): readonly LedgerMailbox[] {
+  const all = known.get(mailbox.sourcePath) ?? [];
+  if (!all.some(({ id }) => id === mailbox.id)) known.set(mailbox.sourcePath, [...all, mailbox]);
+  return all.filter(({ id, destinationPath }) => id !== mailbox.id && destinationPath === mailbox.destinationPath);
+}

@@ -1,0 +1,99 @@
+import { isRefusal, MailboxRenumbered, MailError } from '../../imap/mail-error.ts';
+import type { MailReader, Selected } from '../../imap/streams.ts';
+import { FolderLeft, type Run, type Session } from '../run/run.ts';
+import { notingHangUps } from '../troubles/hang-ups.ts';
+import { makeMailbox } from './making.ts';
+
+/** How often, in one run, a mailbox that is said to be missing is made anew. */
+const MADE_AT_MOST = 2;
+
+/** Opens a mailbox and the one that it is copied into. @throws {MailError}, {@link FolderLeft} */
+export async function openBoth(
+  sourcePath: string,
+  path: string,
+  uidValidity: bigint,
+  session: Session,
+  run: Run,
+): Promise<Selected> {
+  const [selected] = await Promise.all([
+    select(path, session, run).then((selected) => unlessClosed(withUidNext(path, selected, session))),
+    reopen(session.reader, sourcePath, uidValidity),
+  ]);
+  return selected;
+}
+
+/** Where a server does not say which UID comes next it is behind the last one: what was there before is not ours. */
+async function withUidNext(path: string, selected: Selected, { checker }: Session): Promise<Selected> {
+  if (selected.uidNext !== undefined) return selected;
+  const { uidValidity } = await checker.open(path);
+  if (uidValidity !== selected.uidValidity) throw new MailboxRenumbered('destination');
+  const uids = await checker.search(path);
+  return { ...selected, uidNext: uids.reduce((last, uid) => Math.max(last, uid), 0) + 1 };
+}
+
+/** UIDs of the listing mean nothing under another UIDVALIDITY. */
+export async function reopen(reader: MailReader, path: string, uidValidity: bigint): Promise<void> {
+  const opened = await unlessUnreadable(reader.open(path));
+  if (opened.uidValidity !== uidValidity) throw new MailboxRenumbered('source');
+}
+
+/** What the source refuses is no fault of the mailbox that is copied into. */
+export async function unlessUnreadable<Answer>(reading: Promise<Answer>): Promise<Answer> {
+  try {
+    return await reading;
+  } catch (error) {
+    throw isRefusal(error) ? new FolderLeft('mailbox unreadable', error) : error;
+  }
+}
+
+/** Some servers say no code with it. */
+function mayBeMissing({ responseCode }: MailError): boolean {
+  return responseCode === undefined || responseCode === 'TRYCREATE' || responseCode === 'NONEXISTENT';
+}
+
+/**
+ * A mailbox that has been deleted under way is made anew, and then all of this begins again. Where the server says each
+ * time that it is missing, it does not take anything.
+ */
+export async function afterRefusal(error: unknown, path: string, { writer }: Session, run: Run): Promise<unknown> {
+  if (!isRefusal(error)) return error;
+  // What is to be sent is read meanwhile.
+  if (error.account === 'source') return new FolderLeft('mailbox unreadable', error);
+  const isMissing = error.responseCode !== undefined && mayBeMissing(error);
+  if (!isMissing || run.faults(`made anew ${path}`) >= MADE_AT_MOST) return new FolderLeft('mailbox closed', error);
+  try {
+    run.planAgain('destination', path);
+    run.noteFault(`made anew ${path}`);
+    await makeMailbox(path, writer, run);
+    return new MailError('lost', 'The mailbox was made anew.', { cause: error });
+  } catch (refusal) {
+    return isRefusal(refusal) ? new FolderLeft('mailbox not created', refusal) : refusal;
+  }
+}
+
+/** Makes the mailbox when it is missing: deleted at the destination meanwhile, or not there yet. */
+async function select(path: string, { writer, checker }: Session, run: Run): Promise<Selected> {
+  const selecting = () => notingHangUps('destination', path, checker, run, () => writer.select(path));
+  try {
+    return await selecting();
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    if (mayBeMissing(error)) run.planAgain('destination', path);
+  }
+  try {
+    await makeMailbox(path, writer, run);
+  } catch (error) {
+    throw isRefusal(error) ? new FolderLeft('mailbox not created', error) : error;
+  }
+  return unlessClosed(selecting());
+}
+
+/** A mailbox that is there, and lets nobody in, unless it is that of the source that is read meanwhile. */
+export async function unlessClosed<Answer>(looking: Promise<Answer>): Promise<Answer> {
+  try {
+    return await looking;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    throw new FolderLeft(error.account === 'source' ? 'mailbox unreadable' : 'mailbox closed', error);
+  }
+}

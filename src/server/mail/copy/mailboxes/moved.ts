@@ -1,0 +1,214 @@
+import { isRefusal, MailError, unlessRefused } from '../../imap/mail-error.ts';
+import type { Listed, MailReader, Opened } from '../../imap/streams.ts';
+import type { Group, LedgerMailbox, Row } from '../ledger/ledger.ts';
+import { inParts, listedFrom } from '../looking/looking.ts';
+import { match, type Wanted } from '../looking/matching.ts';
+import { secondsOf } from '../message/digest.ts';
+import { FolderLeft, type Run } from '../run/run.ts';
+import { destinationPlace, sourcePlace, type Place } from '../troubles/breaks.ts';
+import { askedOfAll, notingHangUps } from '../troubles/hang-ups.ts';
+import { askedAgain, openAside, refusedForNow, unlessInTrouble, validityOf } from '../troubles/troubles.ts';
+import { fold } from './mapping.ts';
+
+/**
+ * Whether a mailbox that can't be opened is not there: the server says so, or neither lists it nor tells of it; one that
+ * nobody may open is there.
+ * @param listed the paths that the account has
+ */
+export async function isMissing(reader: MailReader, path: string, listed: readonly string[]): Promise<boolean> {
+  const refusal = await refusalOf(reader.open(path));
+  if (refusal !== null && isOfNone(refusal)) return true;
+  if (refusal === null || refusal.responseCode === 'NOPERM' || path === 'INBOX') return false;
+  if (listed.some((each) => fold(each) === fold(path))) return false;
+  return (await refusalOf(reader.status(path))) !== null;
+}
+
+function isOfNone({ responseCode }: MailError): boolean {
+  return responseCode === 'NONEXISTENT' || responseCode === 'TRYCREATE';
+}
+
+async function refusalOf(asking: Promise<unknown>): Promise<MailError | null> {
+  try {
+    await asking;
+    return null;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return error;
+  }
+}
+
+/**
+ * The source mailbox of rows, opened; `null` when it has another UIDVALIDITY by now, under which their UIDs mean nothing, or
+ * lets nobody in. It is only asked by the way.
+ */
+export async function openSource(
+  reader: MailReader,
+  { sourcePath, sourceUidValidity }: LedgerMailbox,
+  run: Run,
+): Promise<Place | 'in trouble' | null> {
+  const opened = await openBeside(reader, sourcePath, run);
+  if (opened === 'in trouble') return opened;
+  return opened?.uidValidity === sourceUidValidity ? sourcePlace(reader, sourcePath, sourceUidValidity) : null;
+}
+
+/** A mailbox of the source, opened for what is looked for at the destination; `null` where that is refused. */
+export async function openBeside(reader: MailReader, path: string, run: Run): Promise<Opened | 'in trouble' | null> {
+  const open = () => unlessRefused(notingHangUps('source', path, reader, run, () => reader.open(path)));
+  const asked = await unlessInTrouble(async () => ({ opened: await open() }), 'compared with', path, run);
+  return asked === null ? 'in trouble' : asked.opened;
+}
+
+type Missing = Wanted & Pick<Row, 'fate' | 'destinationUid' | 'destinationUidValidity'>;
+
+/**
+ * Which of the messages that have left a mailbox are in another mailbox of the destination, where no row claims them.
+ * @param source opened, or `null` when it can't be asked
+ * @returns their source UIDs, and whether each of those mailboxes could be looked into or is refused
+ */
+export async function findMoved(
+  missing: readonly Missing[],
+  from: string,
+  paths: readonly string[],
+  source: Place | null,
+  checker: MailReader,
+  run: Run,
+): Promise<{ readonly moved: ReadonlySet<number>; readonly isSure: boolean }> {
+  const { moved, ...byUid } = await findByUid(missing, checker, run);
+  let { isSure } = byUid;
+  for (const path of paths) {
+    const wanted = missing.filter(({ uid }) => !moved.has(uid));
+    if (wanted.length === 0) break;
+    if (path === from) continue;
+    // Trouble with this one is not for `from` to bear.
+    const opened = await openAside(path, 'looked for in', checker, run);
+    if (typeof opened === 'string') {
+      isSure &&= opened === 'refused';
+      continue;
+    }
+    const claims = await run.copy.ledger.claimed(path, opened.uidValidity);
+    const candidates: Listed[] = [];
+    for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
+    const { found } = await match(wanted, source, candidates, destinationPlace(checker, path, opened.uidValidity), run);
+    // Another message with its Message-ID and date is no sign of a twin.
+    const twins = new Set(wanted.flatMap(({ uid, fate }) => (fate === 'twin' ? [uid] : [])));
+    for (const [uid, { fate, isRead }] of found) if (isRead && (fate !== 'changed' || !twins.has(uid))) moved.add(uid);
+  }
+  return { moved, isSure };
+}
+
+/** Messages that have gone together with their mailbox, which has been renamed: there they have the same UIDs. */
+async function findByUid(
+  missing: readonly Missing[],
+  checker: MailReader,
+  run: Run,
+): Promise<{ readonly moved: Set<number>; readonly isSure: boolean }> {
+  const moved = new Set<number>();
+  let isSure = true;
+  const onTrouble = () => {
+    isSure = false;
+  };
+  const byValidity = Map.groupBy(missing, ({ destinationUidValidity }) => destinationUidValidity);
+  for await (const [uidValidity, path] of renamedAmong([...byValidity.keys()], checker, run, onTrouble)) {
+    const looks = new Map<number, { readonly size: number; readonly date: number | null }>();
+    for (const uids of inParts((byValidity.get(uidValidity) ?? []).map(({ destinationUid = 0 }) => destinationUid)))
+      for await (const page of checker.look(path, uids))
+        for (const { uid, size, internalDate } of page) looks.set(uid, { size, date: secondsOf(internalDate) });
+    for (const { uid, destinationUid = 0, date, size } of byValidity.get(uidValidity) ?? []) {
+      const look = looks.get(destinationUid);
+      if (look !== undefined && (look.date === date || look.size === size)) moved.add(uid);
+    }
+  }
+  return { moved, isSure };
+}
+
+/**
+ * Mailboxes that have one of these UIDVALIDITYs and that no folder is copied into; each has been opened.
+ * @param onTrouble told when one may be such, as its server is in trouble with it each time
+ * @throws {MailError} when one lets nobody in, because what is looked for may be in it
+ */
+async function* renamedAmong(
+  validities: readonly (bigint | undefined)[],
+  checker: MailReader,
+  run: Run,
+  onTrouble: () => void,
+): AsyncIterable<readonly [bigint, string]> {
+  if (validities.length === 0) return;
+  const ours = new Set([...run.known.values()].flat().map((mailbox) => mailbox.destinationPath));
+  const others = run.destinationPaths().filter((path) => !ours.has(path));
+  const now = await validitiesOf(others, checker, run);
+  if (others.some((path) => !now.has(path))) onTrouble();
+  for (const path of others) {
+    if (!validities.includes(now.get(path) ?? undefined)) continue;
+    const opened = await openUnlessGone(path, checker, run);
+    if (opened !== null && validities.includes(opened.uidValidity)) yield [opened.uidValidity, path];
+  }
+}
+
+/** Without those that the destination is in trouble with each time; `null` for one that it refuses. */
+async function validitiesOf(
+  paths: readonly string[],
+  checker: MailReader,
+  run: Run,
+): Promise<ReadonlyMap<string, bigint | null>> {
+  const validities = new Map<string, bigint | null>();
+  const ask = (path: string) => unlessRefused(validityOf(path, checker));
+  const note = async (path: string, asking: () => Promise<bigint | null>) => {
+    const asked = async () => ({ validity: await asking() });
+    const answer = await unlessInTrouble(asked, 'UIDVALIDITY of', path, run);
+    if (answer !== null) validities.set(path, answer.validity);
+  };
+  await askedOfAll('destination', paths, checker, run, new Set(), {
+    together: (path) => note(path, () => ask(path)),
+    alone: (path) => note(path, () => notingHangUps('destination', path, checker, run, () => ask(path))),
+  });
+  return validities;
+}
+
+/** @returns `null` where there is no mailbox of that name any more */
+async function openUnlessGone(path: string, checker: MailReader, run: Run): Promise<Opened | null> {
+  try {
+    return await notingHangUps('destination', path, checker, run, () => askedAgain(() => checker.open(path)));
+  } catch (error) {
+    if (isRefusal(error) && isOfNone(error)) return null;
+    throw error;
+  }
+}
+
+type Elsewhere = Pick<Row, 'size' | 'sha256' | 'destinationUid' | 'destinationUidValidity' | 'verified'>;
+
+/**
+ * Finds messages in the mailbox that they were appended to and that has been renamed since.
+ * @param before the groups in which they were appended
+ * @returns the rest of their rows, by source UID
+ * @throws {FolderLeft} for now, where they may be in one that nobody can look into
+ */
+export async function findRenamed(
+  wanted: readonly Wanted[],
+  before: readonly Pick<Group, 'uidValidity' | 'uidNext'>[],
+  { destinationPath }: LedgerMailbox,
+  source: Place | null,
+  checker: MailReader,
+  run: Run,
+): Promise<ReadonlyMap<number, Elsewhere>> {
+  const rows = new Map<number, Elsewhere>();
+  if (wanted.length === 0) return rows;
+  const groups = Map.groupBy(before, (group) => group.uidValidity);
+  let isSure = true;
+  const onTrouble = () => {
+    isSure = false;
+  };
+  for await (const [uidValidity, path] of renamedAmong([...groups.keys()], checker, run, onTrouble)) {
+    const claims = await run.copy.ledger.claimed(destinationPath, uidValidity);
+    const from = Math.min(...(groups.get(uidValidity) ?? []).map((group) => group.uidNext));
+    const candidates: Listed[] = [];
+    for await (const listed of listedFrom(checker, path, from)) if (!claims.has(listed.uid)) candidates.push(listed);
+    const left = wanted.filter(({ uid }) => !rows.has(uid));
+    const { found, unseen } = await match(left, source, candidates, destinationPlace(checker, path, uidValidity), run);
+    run.askAgain(unseen);
+    for (const [uid, { fate, isRead: verified, hasDate: _, ...what }] of found)
+      if (fate !== 'changed') rows.set(uid, { ...what, destinationUidValidity: uidValidity, verified });
+  }
+  if (!isSure && rows.size < wanted.length && refusedForNow(run.copy) !== null)
+    throw new FolderLeft('mailbox closed', new MailError('busy', 'Nobody knows what has arrived.'));
+  return rows;
+}

@@ -1,0 +1,118 @@
+import { MailError } from '../../imap/mail-error.ts';
+import type { Listed, Opened } from '../../imap/streams.ts';
+import type { LedgerMailbox, Row } from '../ledger/ledger.ts';
+import { AT_DESTINATION } from '../looking/known-rows.ts';
+import { listedFrom } from '../looking/looking.ts';
+import { match, type Found } from '../looking/matching.ts';
+import { isWindow } from '../run/provider-limits.ts';
+import type { Run, Session } from '../run/run.ts';
+import { destinationPlace, sourcePlace } from '../troubles/breaks.ts';
+import { refusedForNow } from '../troubles/troubles.ts';
+import { findMoved, openBeside } from './moved.ts';
+
+/**
+ * For a destination that has another UIDVALIDITY than the rows, so that their UIDs mean nothing any more: looks for
+ * each message by its digest in the whole mailbox. One that had been read back and is not there was taken away; one
+ * that had not been read back waits again, unless it is in another mailbox by now.
+ */
+export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, session: Session, run: Run): Promise<void> {
+  const { ledger, onStep } = run.copy;
+  const { sourcePath, destinationPath: path } = mailbox;
+  const { checker, reader } = session;
+  const { exists } = await checker.open(path);
+  const claims = await ledger.claimed(path, uidValidity);
+  const { stale, there } = await rowsOf(mailbox, uidValidity, run);
+  const candidates: Listed[] = [];
+  for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
+  const asked = await openBeside(reader, sourcePath, run);
+  const now = asked === 'in trouble' ? null : asked;
+  if (isListedFirst(sourcePath, now, run)) return;
+  const isSame = now?.uidValidity === mailbox.sourceUidValidity;
+  const source = isSame ? sourcePlace(reader, sourcePath, mailbox.sourceUidValidity) : null;
+  const place = destinationPlace(checker, path, uidValidity);
+  const { found, unseen } = await match(stale, source, candidates, place, run, { readsRest: true });
+  run.askAgain(unseen);
+  for (const { uid, sha256 } of stale) {
+    const one = found.get(uid);
+    if (one?.isRead === true && one.fate !== 'changed') there.add(sha256);
+  }
+  const hasWindow = isWindow(exists, run.copy.destination.limits);
+  // A form of the provider's own is known by the source only: what is not found without it may be there.
+  const judged = source === null ? stale.filter((row) => found.has(row.uid) || isKnownByDigest(row)) : stale;
+  const outcomes = judged.map((row) => ({
+    row,
+    anew: settledAnew(row, found.get(row.uid), uidValidity, there, hasWindow),
+  }));
+  const missing = outcomes.flatMap(({ row, anew }) => (anew === null ? [row] : []));
+  const { moved, isSure } = await findMoved(missing, path, run.destinationPaths(), source, checker, run);
+  const settled = [
+    ...outcomes.flatMap(({ anew }) => anew ?? []),
+    ...missing.filter(({ uid }) => moved.has(uid)).map((row) => ({ ...row, fate: 'taken' as const })),
+  ];
+  await ledger.settle(settled.map((row) => ({ ...row, mailboxId: mailbox.id })));
+  if (!isSure && missing.length > moved.size && refusedForNow(run.copy) !== null)
+    throw new MailError('busy', 'What is missing may be where nobody can look.', { responseCode: 'UNAVAILABLE' });
+  const forgotten = missing.flatMap(({ uid }) => (moved.has(uid) ? [] : [uid]));
+  if (forgotten.length > 0) await ledger.forget(mailbox.id, forgotten);
+  await onStep('recovered', sourcePath);
+}
+
+/** Whether the source has to be listed anew first, as the mailbox has another name or other UIDs than it was listed with. */
+function isListedFirst(path: string, now: Opened | null, run: Run): boolean {
+  if (now === null) return run.sourcePaths().includes(path);
+  return run.known.get(path)?.some(({ sourceUidValidity }) => sourceUidValidity === now.uidValidity) !== true;
+}
+
+function isKnownByDigest({ fate, verified }: Row): boolean {
+  return fate !== 'kept' && verified;
+}
+
+/**
+ * The rows under another UIDVALIDITY, twins last, as one message stands for one row; and the digests of what the other
+ * rows have there.
+ */
+async function rowsOf(mailbox: LedgerMailbox, uidValidity: bigint, { copy }: Run) {
+  const stale: Row[] = [];
+  const there = new Set<string | undefined>();
+  for await (const page of copy.ledger.rows(mailbox.id))
+    for (const row of page) {
+      if (!AT_DESTINATION.has(row.fate) || row.destinationUid === undefined) continue;
+      if (row.destinationUidValidity !== uidValidity) stale.push(row);
+      else if (row.verified && row.fate !== 'changed') there.add(row.sha256);
+    }
+  return { stale: [...stale.filter((row) => !isTwin(row)), ...stale.filter(isTwin)], there };
+}
+
+function isTwin({ fate }: Row): boolean {
+  return fate === 'twin';
+}
+
+/** The row as it is from now on; `null` when its message may stand in another mailbox, or is to be copied again. */
+function settledAnew(
+  row: Row,
+  found: Found | undefined,
+  uidValidity: bigint,
+  there: ReadonlySet<string | undefined>,
+  hasWindow: boolean,
+): Row | null {
+  // Another message in the place of a twin is no form of it.
+  if (found !== undefined && !(isTwin(row) && found.fate === 'changed')) {
+    const { destinationUid, isRead, hasDate } = found;
+    // What was never seen with its date, or was told to have another one, is not what was sent.
+    const isOther = !hasDate && !isTwin(row) && (!row.verified || row.fate === 'changed');
+    // With another date than at the source.
+    const isKept = row.fate === 'kept' && found.fate === 'stored';
+    return {
+      ...row,
+      fate: isOther ? 'changed' : isKept ? 'kept' : found.fate,
+      destinationUid,
+      destinationUidValidity: uidValidity,
+      verified: row.verified || isRead,
+    };
+  }
+  const { destinationUid: _, destinationUidValidity: __, ...what } = row;
+  if (isTwin(row) && (row.verified || there.has(row.sha256))) return { ...what, verified: true };
+  // Behind the window nothing can be seen, and nothing is appended a second time for that.
+  if (!isTwin(row) && hasWindow) return what;
+  return row.verified ? { ...row, fate: 'taken' } : null;
+}

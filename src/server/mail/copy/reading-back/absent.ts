@@ -1,0 +1,143 @@
+import { isRefusal } from '../../imap/mail-error.ts';
+import type { MailReader, Opened } from '../../imap/streams.ts';
+import type { LedgerMailbox, NewRow, Row } from '../ledger/ledger.ts';
+import { inParts, isUnlisted, listedAmong, listedFrom } from '../looking/looking.ts';
+import { findMoved, isMissing, openSource } from '../mailboxes/moved.ts';
+import { digestOf, secondsOf } from '../message/digest.ts';
+import { isWindow } from '../run/provider-limits.ts';
+import type { Check, CheckSession, Run, Unchecked } from '../run/run.ts';
+import { destinationPlace, fetchReadable } from '../troubles/breaks.ts';
+import { notingHangUps } from '../troubles/hang-ups.ts';
+import { refusedForNow } from '../troubles/troubles.ts';
+import { rowOf, type Findings } from './read-back.ts';
+
+/**
+ * Settles messages that are not where they were stored: kept once with an equal one, moved into another mailbox,
+ * removed since, or lost. Under another UIDVALIDITY they are to be found anew.
+ * @param late is given those that are not told as removed or lost as long as the operation may wait: some servers show late
+ * what they have stored
+ * @throws {MailError} where the destination still has the mailbox and does not let us in, so that nobody knows
+ */
+export async function settleAbsent(
+  path: string,
+  absent: Findings['absent'],
+  session: CheckSession,
+  run: Run,
+  late: Findings['late'],
+): Promise<void> {
+  const { checker } = session;
+  const openIfThere = async () => {
+    try {
+      return await checker.open(path);
+    } catch (error) {
+      if (isRefusal(error) && (await isMissing(checker, path, run.destinationPaths()))) return null;
+      throw error;
+    }
+  };
+  const opened = await notingHangUps('destination', path, checker, run, openIfThere);
+  const here = absent.filter(({ check }) => opened === null || check.uidValidity === opened.uidValidity);
+  for (const each of absent) if (!here.includes(each)) run.stale.add(each.check.mailbox.id);
+  // One that could not be opened for a moment may have all of them: the last look finds them unread.
+  const uids = opened === null ? [] : here.map(({ message }) => message.destinationUid);
+  const listed = await listedAmong({ reader: checker, path }, uids);
+  // Listings lie.
+  if (uids.some((uid) => !listed.has(uid))) for (const uid of await checker.search(path)) listed.add(uid);
+  let newest = 0;
+  for (const uid of listed) newest = Math.max(newest, uid);
+  const open = new Map(
+    here.flatMap(({ message, check }) => (listed.has(message.destinationUid) ? [] : [[message, check]])),
+  );
+  if (open.size === 0) return;
+  const waits = refusedForNow(run.copy) !== null;
+  // What came after it is not shown either.
+  const mayShow = ({ destinationUid }: Unchecked) => waits && opened !== null && destinationUid > newest;
+  if (opened !== null) await settleTwins(path, opened, open, mayShow, checker, run);
+  for (const [mailbox, left] of Map.groupBy(open, ([, check]) => check.mailbox)) {
+    const source = await openSource(await session.reader(), mailbox, run);
+    const isReadable = source !== 'in trouble';
+    const { moved, isSure } = await findMoved(
+      left.map(([message, { uidValidity }]) => ({ ...message, destinationUidValidity: uidValidity })),
+      path,
+      run.destinationPaths(),
+      isReadable ? source : null,
+      checker,
+      run,
+    );
+    const standsFor = left.some(([{ fate }]) => fate === 'twin') ? await standingOf(mailbox, run) : new Set<string>();
+    // A UID that the mailbox has assigned and does not list belongs to a message that was expunged.
+    const assigned = opened === null ? Infinity : (opened.uidNext ?? 0);
+    const rows = left.flatMap(([message, { uidValidity }]): NewRow | [] => {
+      if (moved.has(message.uid)) return rowOf(message, mailbox.id, uidValidity, 'taken');
+      // It may be where nobody can look for now.
+      if (mayShow(message) || (waits && !(isSure && isReadable))) {
+        late.add(message);
+        return [];
+      }
+      const isAlone = message.fate === 'twin' && !hasEqual(message, here) && !standsFor.has(standing(message));
+      const isLost = message.destinationUid >= assigned || isAlone;
+      if (isLost) return rowOf(message, mailbox.id, uidValidity, 'lost');
+      return { ...rowOf(message, mailbox.id, uidValidity, 'taken'), reason: 'removed' };
+    });
+    await run.copy.ledger.settle(rows);
+  }
+}
+
+function standing({ destinationUid, sha256 }: Pick<Row, 'destinationUid' | 'sha256'>): string {
+  return `${destinationUid} ${sha256}`;
+}
+
+/** Messages of a mailbox that were read back and found to be what was sent, or were taken away. */
+async function standingOf({ id }: LedgerMailbox, { copy }: Run): Promise<ReadonlySet<string>> {
+  const standsFor = new Set<string>();
+  for await (const page of copy.ledger.rows(id))
+    for (const row of page)
+      if (row.fate === 'taken' || (row.verified && row.fate !== 'twin' && row.fate !== 'changed'))
+        standsFor.add(standing(row));
+  return standsFor;
+}
+
+/**
+ * Whether a twin has gone together with the message that the server kept in its place; otherwise nobody has ever seen
+ * it.
+ */
+function hasEqual(twin: Unchecked, absent: Findings['absent']): boolean {
+  return absent.some(
+    ({ message }) =>
+      message.fate !== 'twin' && message.destinationUid === twin.destinationUid && message.sha256 === twin.sha256,
+  );
+}
+
+/**
+ * Settles messages for which an equal one in the same mailbox stands, unless they may be shown later themselves, and
+ * leaves out those behind a window, which are there.
+ */
+async function settleTwins(
+  path: string,
+  { exists, uidValidity }: Opened,
+  open: Map<Unchecked, Check>,
+  mayShow: (message: Unchecked) => boolean,
+  checker: MailReader,
+  run: Run,
+): Promise<void> {
+  const looks = new Set([...open.keys()].map(({ size, date }) => `${size} ${date}`));
+  const alike: number[] = [];
+  let lowest = Infinity;
+  for await (const listed of listedFrom(checker, path, 1)) {
+    lowest = Math.min(lowest, listed.uid);
+    if (isUnlisted(listed) || looks.has(`${listed.size} ${secondsOf(listed.internalDate)}`)) alike.push(listed.uid);
+  }
+  if (isWindow(exists, run.copy.destination.limits))
+    for (const message of open.keys())
+      if (message.fate !== 'twin' && message.destinationUid < lowest) open.delete(message);
+  const rows: NewRow[] = [];
+  for (const uids of inParts(alike))
+    for await (const { octets } of fetchReadable(destinationPlace(checker, path, uidValidity), uids, run)) {
+      const { sha256 } = await digestOf(octets);
+      for (const [message, { mailbox, uidValidity }] of open) {
+        if (message.sha256 !== sha256 || mayShow(message)) continue;
+        rows.push(rowOf(message, mailbox.id, uidValidity, 'twin'));
+        open.delete(message);
+      }
+    }
+  if (rows.length > 0) await run.copy.ledger.settle(rows);
+}

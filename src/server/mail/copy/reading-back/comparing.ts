@@ -1,0 +1,163 @@
+import { unlessRefused } from '../../imap/mail-error.ts';
+import type { MailReader } from '../../imap/streams.ts';
+import { MessageList, UidSet } from '../ledger/columns.ts';
+import type { LedgerMailbox, NewRow, Planned, Row } from '../ledger/ledger.ts';
+import { isUnread } from '../looking/known-rows.ts';
+import { inParts } from '../looking/looking.ts';
+import { digestOf, secondsOf } from '../message/digest.ts';
+import { isWindow } from '../run/provider-limits.ts';
+import type { Run } from '../run/run.ts';
+import { destinationPlace, fetchReadable } from '../troubles/breaks.ts';
+
+/** What the last look at one mailbox of the destination tells. */
+export type Compared = {
+  readonly lost: number;
+  readonly changed: number;
+  readonly kept: number;
+  /** Messages that are equal to one of ours, have its date, have come since our first append, and belong to no row. */
+  readonly duplicated: number;
+  /** Rows have UIDs of another UIDVALIDITY than the mailbox has now. */
+  readonly isStale: boolean;
+  /** There is a message that could be read back, and was not. */
+  readonly isUnread: boolean;
+};
+
+const TRIES = 3;
+
+/**
+ * Compares the ledger's rows of a mailbox with what the destination lists now. A message that had been read back and is
+ * no longer listed was taken away by the subscriber; one that is behind a server's window is still there.
+ */
+export async function compareMailbox(mailbox: LedgerMailbox, checker: MailReader, run: Run): Promise<Compared> {
+  const there = await listDestination(checker, mailbox.destinationPath);
+  const { claimed, taken, ...counts } = await compareRows(mailbox, there, run);
+  const duplicated = await countDuplicated(mailbox, there, claimed, checker, run);
+  if (taken.length > 0) await run.copy.ledger.settle(taken);
+  return { ...counts, duplicated };
+}
+
+/** @returns besides the counts, the UIDs that rows have there, and the rows of messages that were taken away */
+async function compareRows(mailbox: LedgerMailbox, there: There, { copy }: Run) {
+  const { uidValidity, exists, isWhole, messages } = there;
+  const hasWindow = isWindow(exists, copy.destination.limits);
+  const counts = { lost: 0, changed: 0, kept: 0, isStale: false, isUnread: false };
+  const claimed = new UidSet();
+  const taken: NewRow[] = [];
+  for await (const page of copy.ledger.rows(mailbox.id))
+    for (const row of page) {
+      const { fate, destinationUid: uid } = row;
+      if (fate === 'lost' || fate === 'changed' || fate === 'kept') counts[fate] += 1;
+      if (uid === undefined) continue;
+      const isBehindWindow = hasWindow && uid < messages.lowest;
+      counts.isUnread ||= isUnread(row) && !isBehindWindow;
+      if (!isStored(row)) continue;
+      if (row.destinationUidValidity !== uidValidity) {
+        counts.isStale ||= uidValidity !== undefined;
+        continue;
+      }
+      claimed.add(uid);
+      if (isWhole && row.verified && !messages.has(uid) && !isBehindWindow) {
+        taken.push({ ...row, mailboxId: mailbox.id, fate: 'taken' });
+        // An earlier transfer has told of it, and its owner has taken it away since.
+        if (row.earlier && fate === 'changed') counts.changed -= 1;
+      }
+    }
+  return { ...counts, claimed, taken };
+}
+
+/**
+ * How many messages have come since our first append, which no row of the mailbox has, that are equal to one of ours.
+ * Under another UIDVALIDITY than it had then nobody can tell which have come since.
+ */
+async function countDuplicated(
+  mailbox: LedgerMailbox,
+  { uidValidity, messages }: There,
+  claimed: UidSet,
+  checker: MailReader,
+  run: Run,
+): Promise<number> {
+  const first = mailbox.destination;
+  if (first === undefined || first.uidValidity !== uidValidity) return 0;
+  const newcomers = messages.filter(({ uid }) => uid >= first.uidNext && !claimed.has(uid));
+  return newcomers.length === 0 ? 0 : countEqual(newcomers, mailbox, first.uidValidity, checker, run);
+}
+
+/** How many of these newcomers are equal to a message of ours and known to no row of another mailbox. */
+async function countEqual(
+  newcomers: readonly Planned[],
+  mailbox: LedgerMailbox,
+  uidValidity: bigint,
+  checker: MailReader,
+  run: Run,
+): Promise<number> {
+  const { ledger } = run.copy;
+  const path = mailbox.destinationPath;
+  const others = await ledger.claimed(path, uidValidity);
+  const looks = new Map(
+    newcomers.filter(({ uid }) => !others.has(uid)).map((message) => [message.uid, keyOf(message)]),
+  );
+  const digests = await digestsByLook(new Set(looks.values()), mailbox, uidValidity, run);
+  const digestsFor = (uid: number) => digests.get(looks.get(uid) ?? '') ?? new Set();
+  // If the mailbox was left in the middle, what was on its way may have arrived since.
+  const underWay = (await ledger.groups()).flatMap(({ mailboxId, messages }) =>
+    mailboxId === mailbox.id ? messages.map(keyOf) : [],
+  );
+  let equal = 0;
+  for (const uids of inParts([...looks.keys()].filter((uid) => digestsFor(uid).size > 0)))
+    for await (const { uid, octets } of fetchReadable(destinationPlace(checker, path, uidValidity), uids, run)) {
+      const { sha256 } = await digestOf(octets);
+      if (!digestsFor(uid).has(sha256)) continue;
+      const arrived = underWay.indexOf(looks.get(uid) ?? '');
+      if (arrived >= 0) underWay.splice(arrived, 1);
+      else equal += 1;
+    }
+  return equal;
+}
+
+/** The digests of our messages that have one of these sizes and dates (see {@link keyOf}). */
+async function digestsByLook(
+  looks: ReadonlySet<string>,
+  mailbox: LedgerMailbox,
+  uidValidity: bigint,
+  { copy }: Run,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const digests = new Map([...looks].map((look) => [look, new Set<string>()]));
+  if (looks.size === 0) return digests;
+  for await (const page of copy.ledger.rows(mailbox.id))
+    for (const row of page)
+      if (row.sha256 !== undefined && row.destinationUidValidity === uidValidity && isStored(row))
+        digests.get(keyOf(row))?.add(row.sha256);
+  return digests;
+}
+
+/** Whether it has a message of its own at the destination. */
+function isStored({ fate }: Row): boolean {
+  return fate !== 'taken' && fate !== 'lost' && fate !== 'twin';
+}
+
+function keyOf({ size, date }: Pick<Planned, 'size' | 'date'>): string {
+  return `${size} ${date}`;
+}
+
+type There = {
+  /** Missing when the mailbox is. */
+  readonly uidValidity: bigint | undefined;
+  readonly exists: number;
+  readonly messages: MessageList;
+  /** It lists as many as it counts. */
+  readonly isWhole: boolean;
+};
+
+async function listDestination(checker: MailReader, path: string): Promise<There> {
+  for (let attempt = 1; ; attempt += 1) {
+    const messages = new MessageList();
+    const { opened: opening, pages } = checker.openAndList(path);
+    const opened = await unlessRefused(opening);
+    if (opened === null) return { uidValidity: undefined, exists: 0, messages, isWhole: false };
+    for await (const page of pages)
+      for (const { uid, size, internalDate } of page) messages.set({ uid, size, date: secondsOf(internalDate) });
+    const isWhole = messages.length >= opened.exists;
+    const { uidValidity, exists } = opened;
+    if (isWhole || attempt === TRIES) return { uidValidity, exists, messages, isWhole };
+  }
+}

@@ -1,0 +1,277 @@
+import type { Clock } from '../../../clock.ts';
+import {
+  isBreak,
+  isOfAccount,
+  isRefusal,
+  MailboxRenumbered,
+  type MailError,
+  unlessRefused,
+} from '../../imap/mail-error.ts';
+import type { Fetched, Listed, MailReader, Octets } from '../../imap/streams.ts';
+import type { LedgerMailbox, NewRow } from '../ledger/ledger.ts';
+import { inParts, listedAmong, stillThere } from '../looking/looking.ts';
+import { digestOf, portraits, secondsOf, type Portrait } from '../message/digest.ts';
+import { isMacOf } from '../message/mac.ts';
+import { isProvidersForm } from '../message/norm.ts';
+import { isUnsureDate } from '../message/odd-dates.ts';
+import type { Check, CheckSession, Run, Unchecked } from '../run/run.ts';
+import {
+  destinationPlace,
+  fetchReadable,
+  messageName,
+  notingBreaks,
+  readableOf,
+  sourcePlace,
+} from '../troubles/breaks.ts';
+import { isSuspect, notingHangUps } from '../troubles/hang-ups.ts';
+
+/** Flags that a message was appended with and does not have. */
+export type FlagsMissing = { readonly path: string; readonly uid: number; readonly flags: readonly string[] };
+
+/** What reading back leaves for the end. */
+export type Findings = {
+  readonly flags: FlagsMissing[];
+  /** By mailbox path: flags that the destination has kept on some message, in lower case. */
+  readonly kept: Map<string, Set<string>>;
+  /** Messages not found where they were stored; they are looked for elsewhere. */
+  readonly absent: { readonly check: Check; readonly message: Unchecked }[];
+  /** Those of them that nobody has seen yet, and that may be shown later. */
+  readonly late: Set<Unchecked>;
+  /** Read back, and found to be what was sent or settled as what else it is. */
+  readonly read: WeakSet<Unchecked>;
+  /** Mailboxes at which the server refused something while they were read back. */
+  readonly unread: Map<LedgerMailbox, MailError>;
+};
+
+/** How many are noted at a time, so that reading back can be interrupted. */
+const NOTED_TOGETHER = 100;
+
+/** Reads messages back and compares their octets with what was sent. */
+export async function readBack(check: Check, session: CheckSession, run: Run, findings: Findings): Promise<void> {
+  const { ledger, onStep } = run.copy;
+  const { mailbox, uidValidity } = check;
+  const path = mailbox.destinationPath;
+  const { checker } = session;
+  const place = destinationPlace(checker, path, uidValidity);
+  const unseen = check.messages.filter((message) => !findings.read.has(message));
+  // Several, where the server keeps one of equal messages.
+  const all = Map.groupBy(unseen, ({ destinationUid }) => destinationUid);
+  const uids = [...all.keys()].toSorted((a, b) => a - b);
+  const { together, alone } = readableOf(place, uids, run);
+  const unread = new Map([...together, ...alone].map((uid) => [uid, all.get(uid) ?? []]));
+  if (unread.size === 0) return;
+  const opening = unlessRefused(notingHangUps('destination', path, checker, run, () => checker.open(path)));
+  opening.catch(() => {});
+  if (isSuspect('destination', path, run)) await opening;
+  // Sent with it: waiting for the one before the other would cost a round trip.
+  const [first, ...others] = [together, ...alone.map((uid) => [uid])].filter((asked) => asked.length > 0);
+  const messages = checker.fetch(path, first ?? []);
+  const opened = await opening;
+  if (opened?.uidValidity !== uidValidity) {
+    if (opened === null) findings.absent.push(...check.messages.map((message) => ({ check, message })));
+    else run.stale.add(mailbox.id);
+    await passOver(messages);
+    return;
+  }
+  const verified: number[] = [];
+  const noting: Promise<void>[] = [];
+  const note = () => {
+    const noted = ledger.verified(mailbox.id, verified.splice(0));
+    noted.catch(() => {});
+    noting.push(noted);
+  };
+  const different: Unchecked[] = [];
+  const compare = async (asked: readonly number[] = [], fetched = checker.fetch(path, asked)) => {
+    for await (const found of notingBreaks(fetched, asked, place, run, { isAskedAgain: true })) {
+      const expected = unread.get(found.uid);
+      if (expected === undefined) continue;
+      const same = await sameAs(found.octets, expected);
+      unread.delete(found.uid);
+      for (const message of expected) {
+        if (same.has(message) && isSameDate(found, message)) {
+          verified.push(message.uid);
+          findings.read.add(message);
+        } else different.push(message);
+        noteFlags(path, found, message, findings);
+      }
+      if (verified.length >= NOTED_TOGETHER) note();
+    }
+  };
+  try {
+    await compare(first, messages);
+    for (const asked of others) await compare(asked);
+    if (unread.size > 0) await compare([...unread.keys()]);
+  } catch (error) {
+    // What has been read is not read again.
+    if (verified.length > 0) {
+      note();
+      run.looked();
+    }
+    await Promise.allSettled(noting);
+    throw error;
+  }
+  await noteAbsent([...unread.values()].flat(), check, checker, run, findings);
+  if (verified.length > 0) note();
+  await Promise.all(noting);
+  if (different.length > 0) await settleDifferent(different, check, session, run, findings);
+  await onStep('verified', mailbox.sourcePath);
+}
+
+/** Reads all octets. @returns the messages whose octets they are */
+async function sameAs(octets: Octets, expected: readonly Unchecked[]): Promise<ReadonlySet<Unchecked>> {
+  const [only] = expected;
+  if (expected.length === 1 && only?.mac !== undefined)
+    return new Set((await isMacOf(only.mac, octets)) ? expected : []);
+  const { sha256 } = await digestOf(octets);
+  return new Set(expected.filter((message) => message.sha256 === sha256));
+}
+
+/** Messages that were asked for in vain must not stand in the way of the next answer; nobody wants them. */
+async function passOver(messages: AsyncIterable<Fetched>): Promise<void> {
+  try {
+    for await (const _ of messages);
+  } catch (error) {
+    if (!isRefusal(error) && !isOfAccount(error) && !isBreak(error)) throw error;
+  }
+}
+
+/** For messages that were not handed out. What the mailbox lists is asked for again, once; the last look tells of it then. */
+async function noteAbsent(
+  messages: readonly Unchecked[],
+  check: Check,
+  checker: MailReader,
+  run: Run,
+  findings: Findings,
+): Promise<void> {
+  if (messages.length === 0) return;
+  const place = destinationPlace(checker, check.mailbox.destinationPath, check.uidValidity);
+  const uids = messages.map(({ destinationUid }) => destinationUid);
+  const listed = await listedAmong(place, uids);
+  run.askAgain([...listed].map((uid) => messageName(place, uid)));
+  const gone = messages.filter(({ destinationUid }) => !listed.has(destinationUid));
+  findings.absent.push(...gone.map((message) => ({ check, message })));
+}
+
+/** One that the server keeps once with an equal one has the date of that. */
+function isSameDate({ internalDate }: Listed, { date, fate }: Unchecked): boolean {
+  return date === null || fate === 'twin' || secondsOf(internalDate) === date;
+}
+
+/** Keywords and system flags differ in case between servers (RFC 9051 §2.3.2). */
+function noteFlags(path: string, found: Listed, { flags, destinationUid }: Unchecked, findings: Findings): void {
+  if (flags === undefined || flags.length === 0) return;
+  const there = new Set(found.flags.map((flag) => flag.toLowerCase()));
+  const kept = findings.kept.get(path) ?? new Set();
+  findings.kept.set(path, kept);
+  const missing = flags.filter((flag) => !there.has(flag.toLowerCase()));
+  for (const flag of flags) if (there.has(flag.toLowerCase())) kept.add(flag.toLowerCase());
+  if (missing.length > 0) findings.flags.push({ path, uid: destinationUid, flags: missing });
+}
+
+/**
+ * Of the flags that messages lack, those that the server dropped, which it does with all messages. A flag that the mailbox
+ * has kept on some message, or that only one message lacks, was taken away by the subscriber.
+ * @param missing of any mailboxes
+ * @param kept as in {@link Findings}
+ */
+export function droppedFlags(missing: readonly FlagsMissing[], kept: Findings['kept']): readonly FlagsMissing[] {
+  const times = new Map<string, number>();
+  // One may have been read twice, after a fault.
+  const once = [...new Map(missing.map((each) => [`${each.uid} ${each.path}`, each])).values()];
+  for (const { flags } of once)
+    for (const flag of flags) times.set(flag.toLowerCase(), (times.get(flag.toLowerCase()) ?? 0) + 1);
+  const isDropped = (path: string, flag: string) => (times.get(flag) ?? 0) > 1 && kept.get(path)?.has(flag) !== true;
+  return once
+    .map(({ path, uid, flags }) => ({ path, uid, flags: flags.filter((flag) => isDropped(path, flag.toLowerCase())) }))
+    .filter(({ flags }) => flags.length > 0);
+}
+
+/** Whether they are kept in the provider's own form; the date is part of that only where it is none that all servers take. */
+async function settleDifferent(
+  messages: readonly Unchecked[],
+  check: Check,
+  session: CheckSession,
+  run: Run,
+  findings: Findings,
+): Promise<void> {
+  const { mailbox, uidValidity } = check;
+  const { checker } = session;
+  const reader = await session.reader();
+  const { uidValidity: now } = await reader.open(mailbox.sourcePath);
+  if (now !== mailbox.sourceUidValidity) {
+    // Where it has been listed under that one the messages get their rows there; the rest can't be compared any more.
+    if (run.known.get(mailbox.sourcePath)?.some(({ sourceUidValidity }) => sourceUidValidity === now) === true) return;
+    throw new MailboxRenumbered('source');
+  }
+  const source = sourcePlace(reader, mailbox.sourcePath, now);
+  const destination = destinationPlace(checker, mailbox.destinationPath, uidValidity);
+  for (const part of inParts(messages)) {
+    const sentUids = part.map(({ uid }) => uid);
+    const sent = await portraitsByUid(fetchReadable(source, sentUids, run));
+    const storedUids = new Set(part.flatMap(({ uid, destinationUid }) => (sent.has(uid) ? [destinationUid] : [])));
+    const stored = await portraitsByUid(fetchReadable(destination, [...storedUids], run));
+    const unsent = sentUids.filter((uid) => !sent.has(uid));
+    const withheld = unsent.length === 0 ? new Set<number>() : await stillThere(source, unsent);
+    const rows: NewRow[] = [];
+    const absent: Unchecked[] = [];
+    const compared: Unchecked[] = [];
+    for (const message of part) {
+      // Not handed out for now: the last look finds that nothing is known of it.
+      if (withheld.has(message.uid)) continue;
+      const [one, other] = [sent.get(message.uid), stored.get(message.destinationUid)];
+      // Taken away since it was read.
+      if (one !== undefined && other === undefined) absent.push(message);
+      else {
+        rows.push(comparedRow(message, one, other, { mailbox, uidValidity }, run.copy.clock));
+        compared.push(message);
+      }
+    }
+    await run.copy.ledger.settle(rows);
+    run.refated(mailbox.sourcePath, rows);
+    for (const message of compared) findings.read.add(message);
+    if (rows.length > 0) run.looked();
+    // It may ask for the others again: what has been compared is not compared again then.
+    await noteAbsent(absent, check, checker, run, findings);
+  }
+}
+
+async function portraitsByUid(messages: AsyncIterable<Fetched>): Promise<ReadonlyMap<number, Portrait>> {
+  const all = new Map<number, Portrait>();
+  for await (const portrait of portraits(messages)) all.set(portrait.uid, portrait);
+  return all;
+}
+
+/** @param sent missing when the source has lost it */
+function comparedRow(
+  message: Unchecked,
+  sent: Portrait | undefined,
+  stored: Portrait | undefined,
+  { mailbox, uidValidity }: Pick<Check, 'mailbox' | 'uidValidity'>,
+  clock: Clock,
+): NewRow {
+  if (sent === undefined || stored === undefined) return rowOf(message, mailbox.id, uidValidity, 'changed');
+  const hasDate = message.date === null || message.fate === 'twin' || stored.date === message.date;
+  const isSame = hasDate && stored.sha256 === message.sha256;
+  const mayBeKept = hasDate || isUnsureDate(message.date, clock);
+  const isKept = mayBeKept && sent.sha256 === message.sha256 && isProvidersForm(sent.form, stored.form);
+  const fate = isSame ? message.fate : fateOf(message, isKept);
+  return { ...rowOf(message, mailbox.id, uidValidity, fate), storedSha256: stored.sha256 };
+}
+
+/** Another message in the place of one is no form of it: the server has let go of it. */
+function fateOf({ fate }: Unchecked, isKept: boolean): NewRow['fate'] {
+  if (fate === 'twin') return isKept ? 'twin' : 'lost';
+  return isKept ? 'kept' : 'changed';
+}
+
+/** The row of a message as it was found. What was taken away before it could be read back was not compared. */
+export function rowOf(message: Unchecked, mailboxId: number, uidValidity: bigint, fate: NewRow['fate']): NewRow {
+  const { flags: _, mac: __, ...what } = message;
+  return {
+    ...what,
+    mailboxId,
+    fate,
+    destinationUidValidity: uidValidity,
+    verified: fate !== 'lost' && fate !== 'taken',
+  };
+}

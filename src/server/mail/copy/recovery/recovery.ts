@@ -1,0 +1,322 @@
+import type { Clock } from '../../../clock.ts';
+import type { Listed, Selected } from '../../imap/streams.ts';
+import type { UidSet } from '../ledger/columns.ts';
+import type { Group, LedgerMailbox, NewRow, Planned } from '../ledger/ledger.ts';
+import { AT_DESTINATION, readRows } from '../looking/known-rows.ts';
+import { listedFrom } from '../looking/looking.ts';
+import { match, type Found } from '../looking/matching.ts';
+import { findRenamed, isMissing } from '../mailboxes/moved.ts';
+import { isUnsureDate } from '../message/odd-dates.ts';
+import { saidKey, type Run, type Session } from '../run/run.ts';
+import { fateAsSent, type Unsaid } from '../storing/settling.ts';
+import { destinationPlace, sourcePlace } from '../troubles/breaks.ts';
+import { blamingHangUps } from '../troubles/hang-ups.ts';
+import { unlessInTrouble } from '../troubles/troubles.ts';
+
+/*
+ * What a death leaves, and how the next worker settles it (tests/simulation/deaths.test.ts, row by row):
+ *
+ * between                          is there                        settled by
+ * listing → intent committed       nothing                         listing again
+ * intent → first octet             an open group, nothing stored   looking from its UIDNEXT on; sending
+ * inside a literal                 none of a MULTIAPPEND, or the   looking; sending what is missing
+ *                                  appends before it
+ * stored → commit of the outcome   stored, not known               matching unclaimed UIDs from UIDNEXT on, by digest
+ * outcome → read back              known                           reading back only
+ * MULTIAPPEND answered NO          none                            halving to the culprit, which is left out
+ * the source lost it meanwhile     no digest                       size and date; else it is gone, also where the
+ *                                                                  destination has one that it does not hand out
+ * the destination rewrites         no digest fits                  the norm: see ../message/norm.ts
+ * behind a window                  not listed                      the ledger's UIDs; never appended again
+ * another UIDVALIDITY              UIDs mean nothing               matching by digest over all of the mailbox, then the others
+ */
+
+/**
+ * Messages that open groups may have stored. Those of a group under an older UIDVALIDITY of the source have new UIDs,
+ * and are recognised by size and date.
+ */
+export function wantedOf(
+  groups: readonly Group[],
+  { id }: LedgerMailbox,
+  waiting: readonly Planned[],
+  settled: UidSet,
+  { copy: { clock } }: Run,
+): readonly Planned[] {
+  const wanted = new Map<number, Planned>();
+  const looks = new Set<string>();
+  const bySize = new Map<number, Planned>();
+  const listed = new Map(waiting.map((message) => [message.uid, message]));
+  for (const { mailboxId, messages } of groups)
+    for (const message of messages) {
+      if (mailboxId !== id) {
+        looks.add(`${message.size} ${message.date}`);
+        bySize.set(message.size, message);
+      }
+      // One that was not listed when it was sent may be by now.
+      else if (!settled.has(message.uid)) wanted.set(message.uid, asSent(message, listed.get(message.uid)));
+    }
+  // The group has neither size nor date of a message that was not listed.
+  const isAny = looks.has('0 null');
+  for (const message of waiting) {
+    const alike = bySize.get(message.size);
+    if (isAny || looks.has(`${message.size} ${message.date}`)) wanted.set(message.uid, message);
+    else if (alike !== undefined && isUnsureDate(message.date, clock))
+      wanted.set(message.uid, asSent({ ...alike, uid: message.uid }, message));
+  }
+  return [...wanted.values()];
+}
+
+/** @param intended @param listed the same message, as its group and as its mailbox says it */
+function asSent(intended: Planned, listed: Planned | undefined): Planned {
+  if (intended.date === null) return listed ?? intended;
+  const isRedated = listed !== undefined && listed.date !== null && listed.date !== intended.date;
+  return isRedated ? { ...intended, isRedated } : intended;
+}
+
+/**
+ * Settles groups that a death left open: what is stored gets its row, what the source has lost is gone, the rest waits
+ * again.
+ */
+export async function settleOpen(
+  groups: readonly Group[],
+  wanted: readonly Planned[],
+  mailbox: LedgerMailbox,
+  claims: Set<number>,
+  session: Session | (Omit<Session, 'reader' | 'writer'> & { readonly reader: null }),
+  run: Run,
+): Promise<readonly NewRow[]> {
+  const { ledger, onStep } = run.copy;
+  const { checker } = session;
+  const { uidValidity, uidNext = 0 } = await checker.open(mailbox.destinationPath);
+  const before = groups.filter((group) => group.uidValidity !== uidValidity);
+  if (before.length > 0 && session.reader !== null) run.planAgain('destination', mailbox.destinationPath, uidValidity);
+  const from = Math.min(...groups.map((group) => (group.uidValidity === uidValidity ? group.uidNext : 1)));
+  const candidates: Listed[] = [];
+  const there = new Set<number>();
+  for await (const listed of listedFrom(checker, mailbox.destinationPath, from)) {
+    there.add(listed.uid);
+    if (!claims.has(listed.uid)) candidates.push(listed);
+  }
+  const source =
+    session.reader === null ? null : sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const destination = destinationPlace(checker, mailbox.destinationPath, uidValidity);
+  // What the server has said that it stored is not appended again, wherever it is.
+  const said = new Map(
+    wanted.flatMap(({ uid }) => {
+      const one = run.said.get(saidKey(mailbox, uid));
+      return one?.uidValidity === uidValidity ? [[uid, one]] : [];
+    }),
+  );
+  const areStored = (uid: number) => said.has(uid);
+  const matching = { areStored, readsRest: true };
+  // Of those the digest is known, also where the source has them under another name by now.
+  const looked = wanted.map((message) => said.get(message.uid) ?? message);
+  const { found, gone, unseen } = await match(looked, source, candidates, destination, run, matching);
+  run.askAgain(unseen);
+  const missing = source === null ? [] : wanted.filter(({ uid }) => !found.has(uid) && !gone.has(uid));
+  const elsewhere = await findRenamed(missing, before, mailbox, source, checker, run);
+  const rows: NewRow[] = [];
+  const standsFor = await standingFor([...said.values()], found, mailbox, run);
+  const isThere = (uid: number) => there.has(uid) || claims.has(uid);
+  const left = before.length > 0 ? NONE_LEFT : uidsLeft([...said.values()], found, { from, uidNext, isThere });
+  for (const planned of wanted) {
+    const { uid, size, date } = planned;
+    const one = found.get(uid);
+    const base = { uid, date, mailboxId: mailbox.id };
+    const stored = said.get(uid);
+    if (one !== undefined) {
+      claims.add(one.destinationUid);
+      const { isRead, hasDate: _, ...what } = one;
+      rows.push({
+        ...base,
+        ...what,
+        fate: fateOf(one, stored ?? planned, run.copy.clock),
+        destinationUidValidity: uidValidity,
+        verified: isRead,
+      });
+    } else if (stored !== undefined && !elsewhere.has(uid) && !gone.has(uid)) {
+      const { uidValidity: _, ...what } = stored;
+      rows.push(rowOfMissing({ ...what, mailboxId: mailbox.id }, uidValidity, standsFor, left, claims));
+    } else if (elsewhere.has(uid)) {
+      rows.push({ ...base, size, verified: false, ...elsewhere.get(uid), fate: 'taken' });
+    } else if (gone.has(uid) || source === null) rows.push({ ...base, size, fate: 'gone', verified: false });
+  }
+  const refused = await ledger.settle(
+    rows,
+    groups.map((group) => group.id),
+  );
+  for (const { uid } of rows) run.said.delete(saidKey(mailbox, uid));
+  for (const [uid, { size }] of found) if (!said.has(uid)) run.budget.correct(size);
+  await onStep('recovered', mailbox.sourcePath);
+  return rows.filter((row) => !refused.includes(row));
+}
+
+/** A message that has another date than it was sent with is not what it was, unless that was none that all servers take. */
+function fateOf({ fate, hasDate }: Found, sent: Pick<Planned, 'date' | 'isRedated'>, clock: Clock): Found['fate'] {
+  if (!hasDate) return fate !== 'changed' && isUnsureDate(sent.date, clock) ? 'kept' : 'changed';
+  return fate === 'stored' ? fateAsSent(sent) : fate;
+}
+
+/** Digests of messages that the destination has, where one of these may have been kept once with an equal one. */
+async function standingFor(
+  unsaid: readonly Unsaid[],
+  found: ReadonlyMap<number, Found>,
+  { id }: LedgerMailbox,
+  { copy }: Run,
+): Promise<ReadonlySet<string>> {
+  const digests = new Set<string>();
+  for (const { sha256 } of found.values()) if (sha256 !== undefined) digests.add(sha256);
+  if (unsaid.some(({ uid, sha256 }) => !found.has(uid) && !digests.has(sha256)))
+    for await (const page of copy.ledger.rows(id))
+      for (const row of page) if (row.sha256 !== undefined && AT_DESTINATION.has(row.fate)) digests.add(row.sha256);
+  return digests;
+}
+
+/**
+ * Settles what waits under a mailbox or UIDVALIDITY that the source no longer has: what may have been appended is
+ * looked for; the rest is gone, or is listed anew somewhere else. If the destination lets nobody in, it goes on
+ * waiting.
+ */
+export async function settleAbandoned(
+  mailbox: LedgerMailbox,
+  groups: readonly Group[],
+  session: Session,
+  run: Run,
+): Promise<void> {
+  const { settled } = await readRows(mailbox, run);
+  const { checker } = session;
+  const path = mailbox.destinationPath;
+  const why = 'abandoned in';
+  const asked = <Answer>(ask: () => Promise<Answer>) =>
+    unlessInTrouble(() => blamingHangUps('destination', path, checker, run, ask), why, path, run);
+  const opened = await asked(() => checker.open(path));
+  if (opened === null) {
+    const closed = groups.map((group) => group.id);
+    if (await asked(() => isMissing(checker, path, run.destinationPaths()))) await run.copy.ledger.settle([], closed);
+    return;
+  }
+  const claims = new Set(await run.copy.ledger.claimed(path, opened.uidValidity));
+  const wanted = wantedOf(groups, mailbox, [], settled, run);
+  const settling = () => settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run);
+  await asked(settling);
+}
+
+type Looking = {
+  readonly mailbox: LedgerMailbox;
+  readonly selected: Selected;
+  readonly from: number;
+  readonly claims: Set<number>;
+  readonly session: Session;
+  readonly run: Run;
+};
+
+/**
+ * Finds what was stored without its UID being said, and reads it back with that. The server has it, so it is never
+ * appended again: what is not found was kept once with an equal one, has been moved or deleted since, or is lost.
+ * @returns from which UID on to look the next time
+ */
+export async function settleUnsaid(
+  unsaid: readonly Unsaid[],
+  groups: readonly number[],
+  looking: Looking,
+): Promise<number> {
+  const { mailbox, session, run } = looking;
+  const { ledger, onStep } = run.copy;
+  const path = mailbox.destinationPath;
+  const { checker } = session;
+  const { uidValidity, uidNext = 0 } = await checker.open(path);
+  const isSame = uidValidity === looking.selected.uidValidity;
+  if (!isSame) run.planAgain('destination', path, uidValidity);
+  // UIDs of another UIDVALIDITY claim nothing.
+  const from = isSame ? looking.from : 1;
+  const claims = isSame ? looking.claims : new Set(await ledger.claimed(path, uidValidity));
+  const candidates: Listed[] = [];
+  const there = new Set<number>();
+  let next = from;
+  for await (const listed of listedFrom(checker, path, from)) {
+    next = Math.max(next, listed.uid + 1);
+    there.add(listed.uid);
+    if (!claims.has(listed.uid)) candidates.push(listed);
+  }
+  const source = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const { found, unseen } = await match(unsaid, source, candidates, destinationPlace(checker, path, uidValidity), run, {
+    areStored: () => true,
+  });
+  run.askAgain(unseen);
+  const digests = await standingFor(unsaid, found, mailbox, run);
+  const isThere = (uid: number) => there.has(uid) || claims.has(uid);
+  const left = isSame ? uidsLeft(unsaid, found, { from, uidNext, isThere }) : NONE_LEFT;
+  const rows = unsaid.map((message): NewRow => {
+    const one = found.get(message.uid);
+    const base = { ...message, mailboxId: mailbox.id };
+    if (one === undefined) return rowOfMissing(base, uidValidity, digests, left, claims);
+    claims.add(one.destinationUid);
+    const { destinationUid, isRead } = one;
+    return {
+      ...base,
+      fate: fateOf(one, message, run.copy.clock),
+      destinationUid,
+      destinationUidValidity: uidValidity,
+      verified: isRead,
+    };
+  });
+  await ledger.settle(rows, groups);
+  for (const { uid } of unsaid) run.said.delete(saidKey(mailbox, uid));
+  run.settled(mailbox.sourcePath, rows);
+  await onStep('outcome committed', mailbox.sourcePath);
+  return next;
+}
+
+/** What was stored and is not there any more is read back under the UID that it had, which finds where it has gone. */
+function rowOfMissing(
+  message: Unsaid & Pick<NewRow, 'mailboxId'>,
+  uidValidity: bigint,
+  standsFor: ReadonlySet<string>,
+  left: ReadonlyMap<number, number>,
+  claims: Set<number>,
+): NewRow {
+  const destinationUid = left.get(message.uid);
+  if (standsFor.has(message.sha256)) return { ...message, fate: 'twin', verified: false };
+  if (destinationUid === undefined) return { ...message, fate: 'lost', verified: false };
+  claims.add(destinationUid);
+  return {
+    ...message,
+    fate: fateAsSent(message),
+    destinationUid,
+    destinationUidValidity: uidValidity,
+    verified: false,
+  };
+}
+
+const NONE_LEFT: ReadonlyMap<number, number> = new Map();
+
+type Numbers = { readonly from: number; readonly uidNext: number; readonly isThere: (uid: number) => boolean };
+
+/**
+ * Under which UIDs messages were stored that are not there any more: a mailbox gives numbers in the order in which
+ * messages come, and none to what it drops.
+ * @param unsaid in the order in which they were appended
+ */
+function uidsLeft(
+  unsaid: readonly Unsaid[],
+  found: ReadonlyMap<number, Found>,
+  { from, uidNext, isThere }: Numbers,
+): ReadonlyMap<number, number> {
+  const left = new Map<number, number>();
+  let last = from - 1;
+  for (const [index, { uid }] of unsaid.entries()) {
+    const here = found.get(uid)?.destinationUid;
+    if (here !== undefined) {
+      last = here;
+      continue;
+    }
+    const following = unsaid.slice(index + 1).find((each) => found.has(each.uid));
+    const end = following === undefined ? uidNext : (found.get(following.uid)?.destinationUid ?? uidNext);
+    let free = last + 1;
+    while (free < end && isThere(free)) free += 1;
+    if (free >= end) continue;
+    left.set(uid, free);
+    last = free;
+  }
+  return left;
+}

@@ -1,0 +1,64 @@
+import type { NewRow } from '../ledger/ledger.ts';
+import type { MailCopy } from './mail-copy.ts';
+import type { FolderCount } from './run.ts';
+
+/** What all folders together count; tells each change. */
+export type Counts = {
+  readonly set: (path: string, count: FolderCount) => void;
+  /** Adds rows of messages that had none. */
+  readonly add: (path: string, rows: readonly NewRow[]) => void;
+  /** Rows that were `stored` and are something else now. */
+  readonly refate: (path: string, rows: readonly NewRow[]) => void;
+  /** Grows whenever anything has been moved. */
+  readonly moved: () => number;
+};
+
+/** @param room octets that still go through today: what has more left waits, and nobody can say when it is done */
+export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>, room: () => number): Counts {
+  const folders = new Map<string, FolderCount>();
+  let moved = 0;
+  let movedOctets = 0;
+  let refused = 0;
+  const tell = () => {
+    const sum = { done: 0, total: 0, bytes: 0, kept: 0 };
+    let octets: number | null = 0;
+    for (const { done, total, bytes, kept, octetsLeft } of folders.values()) {
+      sum.done += done;
+      sum.total += total;
+      sum.bytes += bytes;
+      sum.kept += kept;
+      octets = octets === null || octetsLeft === null ? null : octets + octetsLeft;
+    }
+    const left = octets === null || octets > room() ? null : { messages: sum.total - sum.done, octets };
+    onProgress({ ...sum, moved: { messages: moved, octets: movedOctets, refused }, left });
+  };
+  return {
+    set: (path, count) => {
+      folders.set(path, { ...count });
+      tell();
+    },
+    add: (path, rows) => {
+      moved += rows.length;
+      for (const { fate, size } of rows) {
+        movedOctets += size;
+        if (fate === 'refused') refused += 1;
+      }
+      const count = folders.get(path);
+      if (count === undefined) return;
+      for (const { fate, size, earlier = false } of rows) {
+        count.done += 1;
+        if (count.octetsLeft !== null) count.octetsLeft = Math.max(0, count.octetsLeft - size);
+        if (fate === 'kept') count.kept += 1;
+        if (!earlier && (fate === 'stored' || fate === 'kept' || fate === 'changed')) count.bytes += size;
+      }
+      count.total = Math.max(count.total, count.done);
+      tell();
+    },
+    refate: (path, rows) => {
+      const count = folders.get(path);
+      if (count !== undefined) count.kept += rows.filter((row) => row.fate === 'kept').length;
+      tell();
+    },
+    moved: () => moved,
+  };
+}

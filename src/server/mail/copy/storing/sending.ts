@@ -1,0 +1,396 @@
+import { Stopped } from '../../../stopped.ts';
+import { isBreak, MailError } from '../../imap/mail-error.ts';
+import type { Fetched, NewMessage, Octets } from '../../imap/streams.ts';
+import { unlabelled } from '../../imap/wire/flags.ts';
+import type { Group, Planned } from '../ledger/ledger.ts';
+import { digesting, END_OF_HEADER } from '../message/digest.ts';
+import { HEADERS_LOOKED_AT, sentDateOf } from '../message/message-text.ts';
+import { EARLIEST_DATE } from '../message/odd-dates.ts';
+import { ProviderLimit } from '../run/budget.ts';
+import { saidKey, type Session } from '../run/run.ts';
+import type { Sizes } from '../run/sizes.ts';
+import { appendName, messagesOf, noteBreakOff, notePassed, notingBreaks, sourcePlace } from '../troubles/breaks.ts';
+import { MESSAGES } from '../troubles/troubles.ts';
+import { leaveBehind } from './committing.ts';
+import { openFetches, type Fetches } from './fetches.ts';
+import { openIntents } from './intents.ts';
+import { type Refused, settleRefused } from './refused.ts';
+import {
+  type Left,
+  type Sending,
+  type Sent,
+  type Settled,
+  settleGroup,
+  settleUnseen,
+  subjectIn,
+  type TooLarge,
+  type Unsaid,
+  type Way,
+} from './settling.ts';
+
+/** Groups, or single messages, whose outcome is awaited while the next ones are sent. */
+const GROUPS_UNDER_WAY = 3;
+const LINE_END = Buffer.from('\r\n');
+const TOGETHER: Way = { together: true, ended: false };
+const ALONE: Way = { together: false, ended: false };
+const ENDED: Way = { together: false, ended: true };
+
+/** Asks for the first of messages that {@link sendMessages} is to send, in this order. */
+export function askForFirst(messages: readonly Planned[], session: Session, path: string, sizes: Sizes): Fetches {
+  const [first = []] = partsOf(messages, session, sizes);
+  return openFetches(groupsOf(first, sizes), session.reader, path, sizes);
+}
+
+/**
+ * Messages in parts. While the UIDs of one part are looked for, no answer may be left unread: it would stand in the
+ * way.
+ */
+function* partsOf(messages: readonly Planned[], { writer }: Session, { sent }: Sizes): Generator<readonly Planned[]> {
+  const most = writer.traits.saysUids ? sent.said : sent.unsaid;
+  for (let from = 0; from < messages.length; from += most) yield messages.slice(from, from + most);
+}
+
+/**
+ * Copies messages that have no row, a group at a time: intents, octets, outcomes. Groups are under way together; each
+ * outcome is committed as it comes. What throws leaves open groups, which the next run settles.
+ * @param begun what {@link askForFirst} asked for of these messages
+ * @throws {MailError} `full`, `busy`, `lost`, `refused` with TRYCREATE; `LeaseLost`; {@link Stopped}
+ */
+export async function sendMessages(messages: readonly Planned[], sending: Sending, begun?: Fetches): Promise<void> {
+  const { session, mailbox, run } = sending;
+  const { sizes } = run.copy;
+  for (const [index, part] of [...partsOf(messages, session, sizes)].entries()) {
+    const first = index === 0 ? begun : undefined;
+    const groups = groupsOf(part, sizes, apartIn(sending));
+    await sendPart(first ?? openFetches(groups, session.reader, mailbox.sourcePath, sizes), sending);
+  }
+}
+
+async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
+  const { sizes } = sending.run.copy;
+  const ask = (groups: readonly Planned[][], alone: boolean) =>
+    openFetches(groups, sending.session.reader, sending.mailbox.sourcePath, { ...sizes, alone });
+  const first = await sendGroups(fetches, sending, TOGETHER);
+  // When a group is refused as a whole, one message is the culprit: each is sent by itself.
+  const second = await sendGroups(ask(groupsOf(first.refusedTogether, sizes), false), sending, ALONE);
+  // What came out of its turn is asked for a group at a time, and each that Yahoo leaves out now and then by itself.
+  const late = groupsOf([...first.unseen, ...second.unseen], sizes, apartIn(sending));
+  const again = await sendGroups(ask(late, true), sending, TOGETHER);
+  const single = singly([...again.unseen, ...again.refusedTogether]);
+  const third = await sendGroups(ask(single, true), sending, ALONE);
+  const all = [first, second, again, third];
+  const changed: Left[] = [];
+  // More than one thing may be odd in a message.
+  let redated = all.flatMap((each) => each.redated);
+  while (redated.length > 0) {
+    const dated = await sendGroups(ask(singly(redated), true), sending, ALONE);
+    changed.push(dated);
+    redated = [...dated.redated];
+  }
+  // Yahoo takes a message whose last line has no end for a part of the command.
+  const unended = [...all, ...changed].flatMap((each) => each.unended);
+  const ended = await sendGroups(ask(singly(unended), true), sending, ENDED);
+  await settleUnseen(
+    [third, ...changed, ended].flatMap((each) => each.unseen),
+    sending,
+  );
+}
+
+function singly(messages: readonly Planned[]): Planned[][] {
+  return messages.map((message) => [message]);
+}
+
+async function sendGroups(fetches: Fetches, sending: Sending, way: Way): Promise<Left> {
+  try {
+    return await sendAll(fetches, sending, way);
+  } catch (error) {
+    await fetches.letGo();
+    throw error;
+  }
+}
+
+function appendLimitOf({ selected, session }: Sending): number {
+  return Math.min(selected.appendLimit ?? Infinity, session.writer.traits.appendLimit ?? Infinity);
+}
+
+/** @param isApart whether a message goes by itself */
+function groupsOf(
+  messages: readonly Planned[],
+  { group: most }: Sizes,
+  isApart: (message: Planned) => boolean = () => false,
+): Planned[][] {
+  const groups: Planned[][] = [];
+  let octets = Infinity;
+  for (const message of messages) {
+    const last = groups.at(-1);
+    if (isApart(message)) {
+      groups.push([message]);
+      octets = Infinity;
+    } else if (last !== undefined && last.length < most.messages && octets + message.size <= most.octets) {
+      last.push(message);
+      octets += message.size;
+    } else {
+      groups.push([message]);
+      octets = message.size;
+    }
+  }
+  return groups;
+}
+
+/** Of several in one command, at which the destination broke off, each goes by itself: then the next break tells which it is. */
+function apartIn({ mailbox, session, run }: Sending): (message: Planned) => boolean {
+  const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  return ({ uid }) => run.faults(appendName(place, uid)) > 0;
+}
+
+/** What has come of the groups of one {@link sendAll} so far. */
+type Came = {
+  readonly left: {
+    readonly refusedTogether: Planned[];
+    readonly unended: Planned[];
+    readonly redated: Planned[];
+    readonly unseen: Planned[];
+  };
+  readonly refused: Refused[];
+  readonly unsaid: Unsaid[];
+  /** Groups of which only UIDs are not known. */
+  readonly unsaidGroups: number[];
+  /** By group, in their order: at which the destination broke off, and by what. */
+  readonly broken: Map<number, Pick<Settled, 'broken' | 'brokenBy'>>;
+  /** What was asked of the source has failed, and so have the appends under way. */
+  hasSourceFailed: boolean;
+  /** The first one; after it nothing more is begun. */
+  failure?: { readonly error: unknown };
+};
+
+/** Groups and single messages whose outcome is awaited. */
+type UnderWay = Set<Promise<void>>;
+
+async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Left> {
+  const { run, goesOn } = sending;
+  const limit = appendLimitOf(sending);
+  const came: Came = {
+    left: { refusedTogether: [], unended: [], redated: [], unseen: [] },
+    refused: [],
+    unsaid: [],
+    unsaidGroups: [],
+    broken: new Map(),
+    hasSourceFailed: false,
+  };
+  const underWay: UnderWay = new Set();
+  const intents = openIntents(fetches.groups, sending);
+  for (const index of fetches.groups.keys()) {
+    try {
+      const group = await intents.take(index);
+      if (run.copy.signal.aborted || !goesOn()) throw new Stopped('The copy was asked to stop.');
+      intents.openAhead(index);
+      await run.room();
+      // A message that is listed as larger than the limit either is not appended, or is smaller than listed: only its
+      // true size tells.
+      const octets = group.messages.reduce((sum, message) => sum + Math.min(message.size, limit), 0);
+      await takeBudget(octets, sending, underWay, came);
+      await sendGroup(group, octets, fetches.next(), sending, way, underWay, came);
+    } catch (error) {
+      came.failure ??= { error };
+    }
+    if (came.failure !== undefined) break;
+    while (underWay.size >= GROUPS_UNDER_WAY) await Promise.race(underWay);
+  }
+  await Promise.all([intents.ended(), ...underWay]);
+  noteBroken(came, way, sending);
+  await settleUnsaidOf(came, fetches, sending);
+  const { left, refused } = came;
+  if (refused.length === 0) return left;
+  const there = await settleRefused(refused, sending);
+  const isLeft = ({ uid }: Planned) => !there.has(uid);
+  return {
+    refusedTogether: left.refusedTogether.filter(isLeft),
+    unended: left.unended.filter(isLeft),
+    redated: left.redated.filter(isLeft),
+    unseen: left.unseen,
+  };
+}
+
+/** @throws {ProviderLimit} when there is not so much left, also after all that is under way has given back what it did not need */
+async function takeBudget(octets: number, { run }: Sending, underWay: UnderWay, came: Came): Promise<void> {
+  for (;;)
+    try {
+      return await run.budget.take(octets);
+    } catch (error) {
+      if (!(error instanceof ProviderLimit) || underWay.size === 0) throw error;
+      await Promise.race(underWay);
+      if (came.failure !== undefined) throw error;
+    }
+}
+
+/** Sends the octets of a group; resolves when they are sent. Its outcome is under way then, and settles what `came` of it. */
+async function sendGroup(
+  group: Group,
+  octets: number,
+  messages: AsyncIterable<Fetched>,
+  sending: Sending,
+  way: Way,
+  underWay: UnderWay,
+  came: Came,
+): Promise<void> {
+  const { mailbox, session, run } = sending;
+  const { onStep } = run.copy;
+  const sent: Sent[] = [];
+  const tooLarge: TooLarge[] = [];
+  const appending = session.writer.append(
+    mailbox.destinationPath,
+    newMessages(messages, group, sending, way, sent, tooLarge, came),
+    { together: way.together && group.messages.length > 1 },
+  );
+  const outcome = (async () => {
+    const appended = await appending.outcome.catch((error: unknown) => {
+      run.budget.correct(-octets);
+      throw error;
+    });
+    await onStep('appended', mailbox.sourcePath);
+    const settled = await settleGroup(group, sent, tooLarge, appended, way, sending);
+    run.budget.correct(settled.stored - octets);
+    noteSettled(settled, group, sending, came);
+  })().catch((error: unknown) => {
+    came.failure ??= { error };
+  });
+  const guarded = outcome.finally(() => underWay.delete(guarded));
+  underWay.add(guarded);
+  await appending.sent;
+  await onStep('octets sent', mailbox.sourcePath);
+}
+
+function noteSettled(settled: Settled, group: Group, { mailbox, selected, run }: Sending, came: Came): void {
+  const { left } = came;
+  left.refusedTogether.push(...settled.refusedTogether);
+  left.unended.push(...settled.unended);
+  left.redated.push(...settled.redated);
+  left.unseen.push(...settled.unseen);
+  came.refused.push(...settled.refused);
+  if (settled.broken.length > 0) came.broken.set(group.id, settled);
+  if (settled.stored > 0) notePassed('appends', run);
+  came.unsaid.push(...settled.unsaid);
+  for (const one of settled.unsaid)
+    run.said.set(saidKey(mailbox, one.uid), { ...one, uidValidity: selected.uidValidity });
+  if (settled.unsaid.length > 0 && settled.isKnown) came.unsaidGroups.push(group.id);
+  if (settled.error !== undefined) came.failure ??= { error: settled.error };
+}
+
+/**
+ * Notes at which message the destination broke off. It answers in order, so it is the first without an answer; of several
+ * in one command it may be any.
+ */
+function noteBroken({ broken, hasSourceFailed }: Came, way: Way, { mailbox, session, run }: Sending): void {
+  const { signal, lease } = run.copy;
+  if (broken.size === 0 || hasSourceFailed || signal.aborted || !lease.mayWrite()) return;
+  // Then it is not the messages.
+  if (run.faults(messagesOf(mailbox.destinationPath)) >= MESSAGES) return;
+  const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const { broken: all = [], brokenBy } = broken.get(Math.min(...broken.keys())) ?? {};
+  const isOneCommand = way.together && session.writer.traits.together;
+  const names = (isOneCommand ? all : all.slice(0, 1)).map(({ uid }) => appendName(place, uid));
+  noteBreakOff(brokenBy, names, { passing: 'appends', path: mailbox.destinationPath, isAskedAgain: true }, run);
+}
+
+/** Looks for what was stored without its UID being said. @throws what has failed before, after that */
+async function settleUnsaidOf(
+  { unsaid, unsaidGroups, failure }: Came,
+  fetches: Fetches,
+  sending: Sending,
+): Promise<void> {
+  try {
+    // Nobody reads what else was asked for.
+    if (failure !== undefined) await fetches.letGo();
+    // Where the server is busy, what it has stored is not to be stored again; if it asks for a pause, it has that first.
+    if (unsaid.length > 0 && (failure === undefined || isBusyNow(failure.error)))
+      await sending.resolve(unsaid, unsaidGroups).catch((error: unknown) => {
+        throw failure === undefined ? error : failure.error;
+      });
+    if (failure !== undefined) throw failure.error;
+  } catch (error) {
+    if (!sending.run.copy.lease.mayWrite()) leaveBehind(unsaid.length, sending);
+    throw error;
+  }
+}
+
+async function* newMessages(
+  fetched: AsyncIterable<Fetched>,
+  group: Group,
+  sending: Sending,
+  { ended }: Way,
+  sent: Sent[],
+  tooLarge: TooLarge[],
+  came: Came,
+): AsyncIterable<NewMessage> {
+  const limit = appendLimitOf(sending);
+  const { mailbox, run, session } = sending;
+  const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const wanted = new Map(group.messages.map((message) => [message.uid, message]));
+  const onBroken = () => {
+    came.hasSourceFailed = true;
+  };
+  try {
+    const noting = notingBreaks(fetched, [...wanted.keys()], place, run, { onBroken, isAskedAgain: true });
+    for await (const message of noting) {
+      const planned = wanted.get(message.uid);
+      if (planned === undefined) continue;
+      wanted.delete(message.uid);
+      const size = message.size + (ended ? LINE_END.length : 0);
+      if (size > limit) {
+        const { head } = await headOf(message.octets);
+        tooLarge.push({ ...message, ...subjectIn(head) });
+        continue;
+      }
+      const dated = await withDate(message, planned);
+      const { octets, hasBegun, digest } = digesting(dated.octets, { withMac: message.size >= run.copy.sizes.mac });
+      let flags: readonly string[] = sending.selected.keeps(message.flags);
+      for (let times = planned.unlabelled ?? 0; times > 0; times -= 1) flags = unlabelled(flags);
+      sent.push({ message, flags, date: dated.date, digest });
+      yield { size, flags, internalDate: dated.date, octets: ended ? withLineEnd(octets) : octets };
+      // A server that refuses an append before its octets is answered as one that refuses it after them.
+      if (!hasBegun()) for await (const _chunk of octets);
+    }
+  } catch (error) {
+    onBroken();
+    if (wanted.size === 0 || !isBreak(error)) throw error;
+    const broken = new MailError('lost', 'The connection broke off at a message.', { cause: error });
+    broken.account = 'source';
+    throw broken;
+  }
+}
+
+async function* withLineEnd(octets: Octets): Octets {
+  yield* octets;
+  yield LINE_END;
+}
+
+function isBusyNow(error: unknown): boolean {
+  return error instanceof MailError && error.fault === 'busy' && error.pause === undefined;
+}
+
+/** The date to send a message with: where the server gives no internal date, the one that the sender wrote. */
+async function withDate(
+  { internalDate, octets }: Fetched,
+  { date, isRedated = false }: Planned,
+): Promise<{ readonly date: Date; readonly octets: Octets }> {
+  if (isRedated && date !== null) return { date: new Date(date * 1000), octets };
+  if (!Number.isNaN(internalDate.getTime())) return { date: internalDate, octets };
+  const { head, all } = await headOf(octets);
+  return { date: sentDateOf(head) ?? EARLIEST_DATE, octets: all };
+}
+
+/** The first octets of a message, with its header, however small the chunks are that it comes in; and all of them again. */
+async function headOf(octets: Octets): Promise<{ readonly head: Buffer; readonly all: Octets }> {
+  const iterator = octets[Symbol.asyncIterator]();
+  let head = Buffer.alloc(0);
+  while (head.length < HEADERS_LOOKED_AT && !head.includes(END_OF_HEADER)) {
+    const { done, value } = await iterator.next();
+    if (done === true) break;
+    head = Buffer.concat([head, value]);
+  }
+  async function* all() {
+    yield head;
+    for (let step = await iterator.next(); step.done !== true; step = await iterator.next()) yield step.value;
+  }
+  return { head, all: all() };
+}

@@ -1,0 +1,335 @@
+import { isBreak, isFarewell, MailError } from '../../imap/mail-error.ts';
+import type { Appended, Fetched, RefusalReason, Selected } from '../../imap/streams.ts';
+import { isOddKeyword, unlabelled } from '../../imap/wire/flags.ts';
+import type { Group, LedgerMailbox, NewRow, Planned } from '../ledger/ledger.ts';
+import { stillThere } from '../looking/looking.ts';
+import { reopen, unlessUnreadable } from '../mailboxes/both-mailboxes.ts';
+import { type Digest, secondsOf } from '../message/digest.ts';
+import { subjectOf } from '../message/message-text.ts';
+import { redated } from '../message/odd-dates.ts';
+import type { Run, Session, Unchecked } from '../run/run.ts';
+import { commitOutcome } from './committing.ts';
+import type { Refused } from './refused.ts';
+
+/** A message that was stored without its UID being said. */
+export type Unsaid = Planned & { readonly sha256: string; readonly subject?: string };
+
+export type Sending = {
+  readonly mailbox: LedgerMailbox;
+  readonly selected: Selected;
+  readonly session: Session;
+  readonly run: Run;
+  readonly goesOn: () => boolean;
+  /** Destination UIDs that rows have, by the UIDVALIDITY of `selected`. */
+  readonly claims: Set<number>;
+  /** Finds what was stored without its UID, and settles it. */
+  readonly resolve: (unsaid: readonly Unsaid[], groups: readonly number[]) => Promise<void>;
+};
+
+/** One message on its way: what the source said of it, the date that it is sent with, and its digest once it has passed. */
+export type Sent = {
+  readonly message: Fetched;
+  readonly flags: readonly string[];
+  readonly date: Date;
+  digest: () => Digest;
+};
+
+/** A message that is not sent, because the destination takes none of that size. */
+export type TooLarge = Omit<Fetched, 'octets'> & { readonly subject?: string };
+
+/** How messages are sent: several by one command, and each as it is or with an end of its last line. */
+export type Way = { readonly together: boolean; readonly ended: boolean };
+
+/**
+ * Messages that are to be tried in another way, and have no row. `unended` and `redated` were refused by a server that
+ * may take them with an end of their last line, with the date that they have here, or without odd keywords.
+ */
+export type Left = {
+  readonly refusedTogether: readonly Planned[];
+  readonly unended: readonly Planned[];
+  readonly redated: readonly Planned[];
+  readonly unseen: readonly Planned[];
+};
+
+/**
+ * What came of one group. `isKnown`: for every message it is known whether it was stored. `stored`: how many octets
+ * were. `broken`: at which the connection, or the server, broke off, and `brokenBy` what.
+ */
+export type Settled = Left & {
+  readonly refused: readonly Refused[];
+  readonly broken: readonly Planned[];
+  readonly unsaid: readonly Unsaid[];
+  readonly isKnown: boolean;
+  readonly stored: number;
+  readonly brokenBy?: unknown;
+  readonly error?: unknown;
+};
+
+function isFull(error: Error): boolean {
+  return error instanceof MailError && error.fault === 'full';
+}
+
+/** Whether a server has said that something is wrong with it. */
+function isInTrouble(error: Error): boolean {
+  return error instanceof MailError && (error.responseCode === 'SERVERBUG' || error.responseCode === 'UNAVAILABLE');
+}
+
+/** What has come of the messages of a group so far; nothing of it is committed yet. */
+type Gathered = {
+  readonly rows: NewRow[];
+  readonly checks: Unchecked[];
+  readonly unsaid: Unsaid[];
+  readonly refused: Refused[];
+  readonly refusedTogether: Planned[];
+  readonly unended: Planned[];
+  readonly redated: Planned[];
+  readonly broken: Planned[];
+  /** Whether it is known for every message if it was stored. */
+  isKnown: boolean;
+  /** Octets. */
+  stored: number;
+  brokenBy?: unknown;
+  /** The first failure that was not about one message. */
+  error?: unknown;
+};
+
+/** The destination UIDs that rows have, under one UIDVALIDITY. */
+type ClaimedUnder = (uidValidity: bigint) => Promise<Set<number>>;
+
+/**
+ * Commits what came of a group. The group stays open as long as the fate of any of its messages is not known.
+ * @param sent the messages that were sent, in this order
+ * @param appended the outcome of each of `sent`, at the same index
+ */
+export async function settleGroup(
+  group: Group,
+  sent: readonly Sent[],
+  tooLarge: readonly TooLarge[],
+  appended: readonly Appended[],
+  way: Way,
+  sending: Sending,
+): Promise<Settled> {
+  const { mailbox, run, selected } = sending;
+  const gathered: Gathered = {
+    rows: tooLarge.map((message) => refusal(mailbox, message, 'too large')),
+    checks: [],
+    unsaid: [],
+    refused: [],
+    refusedTogether: [],
+    unended: [],
+    redated: [],
+    broken: [],
+    isKnown: true,
+    stored: 0,
+  };
+  const settled = new Set(tooLarge.map((message) => message.uid));
+  const claimedUnder = claimsOf(sending);
+  const byUid = new Map(group.messages.map((message) => [message.uid, message]));
+  for (const [index, one] of sent.entries()) {
+    const { uid } = one.message;
+    settled.add(uid);
+    const planned = byUid.get(uid);
+    if (planned === undefined) continue;
+    const outcome = appended[index] ?? { kind: 'unknown', error: new MailError('lost', 'There was no answer.') };
+    switch (outcome.kind) {
+      case 'stored':
+        await gatherStored(one, planned, outcome, claimedUnder, sending, gathered);
+        break;
+      case 'refused':
+        // Any message of a group that was sent together may be the culprit.
+        gatherRefused(
+          one,
+          planned,
+          outcome,
+          { ...way, isAlone: !way.together || sent.length === 1 },
+          sending,
+          gathered,
+        );
+        break;
+      case 'failed':
+        if (way.together && group.messages.length > 1 && isFull(outcome.error)) gatherTogether(one, planned, gathered);
+        else gathered.error ??= outcome.error;
+        // It may have failed after it had stored it.
+        if (isInTrouble(outcome.error)) noteUnknown(planned, outcome.error, gathered);
+        break;
+      case 'unknown':
+        gathered.error ??= outcome.error;
+        noteUnknown(planned, outcome.error, gathered);
+        break;
+    }
+  }
+  const { rows, checks, ...came } = gathered;
+  // Messages that the source never sent; what broke off in between is not known to be missing.
+  const unseen = came.error === undefined ? group.messages.filter((message) => !settled.has(message.uid)) : [];
+  const isOver = came.isKnown && came.unsaid.length === 0;
+  await commitOutcome(rows, isOver ? [group.id] : [], sending, came.unsaid.length);
+  if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
+  return { ...came, unseen };
+}
+
+function noteUnknown(planned: Planned, error: Error, gathered: Gathered): void {
+  gathered.isKnown = false;
+  if (!isBreak(error) && !isFarewell(error)) return;
+  gathered.broken.push(planned);
+  gathered.brokenBy ??= error;
+}
+
+/** The mailbox may get another UIDVALIDITY while it is selected: the ledger is asked once for each further one. */
+function claimsOf({ mailbox, selected, claims, run }: Sending): ClaimedUnder {
+  const claimed = new Map([[selected.uidValidity, claims]]);
+  return async (uidValidity) => {
+    const known =
+      claimed.get(uidValidity) ?? new Set(await run.copy.ledger.claimed(mailbox.destinationPath, uidValidity));
+    claimed.set(uidValidity, known);
+    return known;
+  };
+}
+
+async function gatherStored(
+  { message, flags, date, digest }: Sent,
+  planned: Planned,
+  outcome: Extract<Appended, { kind: 'stored' }>,
+  claimedUnder: ClaimedUnder,
+  { mailbox, selected, run }: Sending,
+  gathered: Gathered,
+): Promise<void> {
+  const { sha256, head, mac } = digest();
+  gathered.stored += message.size;
+  const what = { uid: message.uid, size: message.size, sha256, date: secondsOf(date), ...subjectIn(head) };
+  if (outcome.uid === undefined) {
+    gathered.unsaid.push({ ...what, ...redatedIn(planned) });
+    return;
+  }
+  const uidValidity = outcome.uidValidity ?? selected.uidValidity;
+  const others = await claimedUnder(uidValidity);
+  // It may also be one that was there before: then it is the subscriber's own.
+  const wasThere = uidValidity === selected.uidValidity && outcome.uid < (selected.uidNext ?? 0);
+  const isTwin = wasThere || others.has(outcome.uid);
+  others.add(outcome.uid);
+  const ownFate = fateAsSent(planned);
+  if (uidValidity !== selected.uidValidity) run.stale.add(mailbox.id);
+  gathered.rows.push({
+    ...what,
+    mailboxId: mailbox.id,
+    fate: isTwin ? 'twin' : ownFate,
+    destinationUidValidity: uidValidity,
+    destinationUid: outcome.uid,
+    verified: false,
+    // A row without flags is never taken back.
+    ...(isTwin ? {} : { flags }),
+  });
+  if (uidValidity !== selected.uidValidity) return;
+  // A twin is read back too: some servers keep only one of all messages with the same Message-ID. Its flags are those
+  // of the other one.
+  const sent = isTwin ? ({ fate: 'twin' } as const) : ({ fate: ownFate, flags } as const);
+  gathered.checks.push({ ...what, ...(mac === undefined ? {} : { mac }), destinationUid: outcome.uid, ...sent });
+}
+
+/** A message is refused for good by a row of its own; without one it is sent again, alone or in another form. */
+function gatherRefused(
+  { message, flags, date, digest }: Sent,
+  planned: Planned,
+  outcome: Extract<Appended, { kind: 'refused' }>,
+  { isAlone, ended }: { readonly isAlone: boolean; readonly ended: boolean },
+  { mailbox, run }: Sending,
+  gathered: Gathered,
+): void {
+  const { size, sha256, head, isEnded } = digest();
+  const isWhole = size === message.size;
+  // Of several in one command only one is what it says, and some servers keep those before.
+  const isOpen = (outcome.reason === 'not accepted' || !isAlone) && isWhole;
+  const isUnended = isOpen && outcome.isMisread === true && size > 0 && !isEnded && !ended;
+  const mayBeOther = isOpen && !ended;
+  const mayBeOfFlags =
+    outcome.isOfFlags === true
+      ? unlabelled(flags).length < flags.length
+      : outcome.isMisread === true && flags.some(isOddKeyword);
+  const mayBeRedated = mayBeOther && planned.isRedated !== true;
+  // Where it may be either it keeps its date.
+  const other =
+    mayBeOther && !isUnended && mayBeOfFlags
+      ? { ...planned, unlabelled: (planned.unlabelled ?? 0) + 1 }
+      : mayBeRedated
+        ? redated(planned, date, run.copy.clock)
+        : null;
+  const hasRow = isAlone && !isUnended && other === null;
+  if (hasRow) gathered.rows.push(refusal(mailbox, { ...message, ...subjectIn(head) }, outcome.reason));
+  else if (isAlone) gathered[isUnended ? 'unended' : 'redated'].push(other ?? planned);
+  else gathered.refusedTogether.push(planned);
+  if (isOpen) gathered.refused.push({ ...whatOf(message, date, { size, sha256, head }, planned), hasRow });
+}
+
+/** There may be room for some of them, if not for all together, and some servers keep those. */
+function gatherTogether({ message, date, digest }: Sent, planned: Planned, gathered: Gathered): void {
+  const passed = digest();
+  gathered.refusedTogether.push(planned);
+  if (passed.size === message.size) gathered.refused.push({ ...whatOf(message, date, passed, planned), hasRow: false });
+}
+
+function whatOf(
+  { uid }: Fetched,
+  date: Date,
+  { size, sha256, head }: Pick<Digest, 'size' | 'sha256' | 'head'>,
+  planned: Planned,
+): Unsaid {
+  return { uid, size, sha256, date: secondsOf(date), ...subjectIn(head), ...redatedIn(planned) };
+}
+
+/** What is there as it was sent, but not with the date of the source, is there in another form. */
+export function fateAsSent({ isRedated = false }: Pick<Planned, 'isRedated'>): 'kept' | 'stored' {
+  return isRedated ? 'kept' : 'stored';
+}
+
+function redatedIn({ isRedated }: Planned): Pick<Planned, 'isRedated'> {
+  return isRedated === undefined ? {} : { isRedated };
+}
+
+function refusal(mailbox: LedgerMailbox, message: TooLarge, reason: RefusalReason): NewRow {
+  const { uid, size, subject } = message;
+  const date = secondsOf(message.internalDate);
+  const row = { mailboxId: mailbox.id, uid, size, date, fate: 'refused', verified: false, reason } as const;
+  return subject === undefined ? row : { ...row, subject };
+}
+
+export async function refuse(
+  messages: readonly Planned[],
+  reason: RefusalReason | 'unreadable',
+  sending: Sending,
+): Promise<void> {
+  if (messages.length === 0) return;
+  const rows = messages.map((message): NewRow => ({
+    ...message,
+    mailboxId: sending.mailbox.id,
+    fate: 'refused',
+    verified: false,
+    reason,
+  }));
+  await commitOutcome(rows, [], sending);
+}
+
+/**
+ * Settles messages that never came: deleted at the source meanwhile, or there but unreadable.
+ * @throws {MailError} also when the source has renumbered the mailbox: nothing more is read by the UIDs of before
+ */
+export async function settleUnseen(unseen: readonly Planned[], sending: Sending): Promise<void> {
+  if (unseen.length === 0) return;
+  const { mailbox, session } = sending;
+  await reopen(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const source = { reader: session.reader, path: mailbox.sourcePath };
+  const uids = unseen.map(({ uid }) => uid);
+  const there = await unlessUnreadable(stillThere(source, uids));
+  await refuse(
+    unseen.filter((message) => there.has(message.uid)),
+    'unreadable',
+    sending,
+  );
+  const gone = unseen
+    .filter((message) => !there.has(message.uid))
+    .map((message): NewRow => ({ ...message, mailboxId: mailbox.id, fate: 'gone', verified: false }));
+  if (gone.length > 0) await commitOutcome(gone, [], sending);
+}
+
+export function subjectIn(head: Buffer): { subject?: string } {
+  const subject = subjectOf(head);
+  return subject === undefined ? {} : { subject };
+}
