@@ -4,6 +4,7 @@ import type { Facts } from '../../src/server/receipt/facts.ts';
 import { receiptKey } from '../../src/server/receipt/signing.ts';
 import { writeReceipt } from '../../src/server/receipt/write-receipt.ts';
 import { openBrowser } from '../support/browser.ts';
+import type { Statement } from '../../src/server/store/database.ts';
 import { needs } from '../support/needs.ts';
 
 const MESSAGE = {
@@ -19,13 +20,17 @@ const MESSAGE = {
   verified: true,
 };
 /** Messages of one folder, and no contacts. */
-const items = (messages: readonly object[], folder: string) => ({
-  query: <Row>(text: string) => {
-    if (text.includes('from ledger_mailboxes')) return Promise.resolve([{ id: 1, folder }] as Row[]);
-    if (text.includes('from transfers')) return Promise.resolve([{}] as Row[]);
-    return Promise.resolve((text.includes('from ledger ') ? messages : []) as Row[]);
-  },
-});
+const items = (messages: readonly object[], folder: string) => {
+  const answer = (text: string): readonly object[] => {
+    if (text.includes('from ledger_mailboxes')) return [{ id: 1, folder }];
+    if (text.includes('from transfers')) return [{}];
+    return text.includes('from ledger ') ? messages : [];
+  };
+  return {
+    query: async <Row>(text: string) => answer(text) as Row[],
+    commit: async (statements: readonly Statement[]) => statements.map(({ text }) => answer(text)),
+  };
+};
 const SIGNING = { key: receiptKey(new Uint8Array(32)), keyAddress: 'https://transfer.example/key.pem' };
 const FACTS: Facts = {
   transfer: '0123456789abcdef'.repeat(2),

@@ -19,16 +19,23 @@ function readIn(node: PlanNode, isCounted: IsCounted): number {
 /** By the table that a step reads; others, such as joins, read none. */
 type IsCounted = (table: string | undefined) => boolean;
 
+/** What was asked together: one statement, or those of a commit. */
+type Asked = readonly Statement[];
+
 /** A database that notes what it is asked, but within no transaction. */
-export function notedDatabase(database: Database): { readonly database: Database; readonly asked: Statement[] } {
-  const asked: Statement[] = [];
+export function notedDatabase(database: Database): { readonly database: Database; readonly asked: Asked[] } {
+  const asked: Asked[] = [];
   return {
     asked,
     database: {
       ...database,
       query: <Row>(text: string, parameters: readonly unknown[] = []) => {
-        asked.push({ text, parameters });
+        asked.push([{ text, parameters }]);
         return database.query<Row>(text, parameters);
+      },
+      commit: (statements) => {
+        asked.push(statements);
+        return database.commit(statements);
       },
     },
   };
@@ -37,16 +44,19 @@ export function notedDatabase(database: Database): { readonly database: Database
 /** How many rows the steps of these statements look at in all; each is run once more. */
 export async function rowsRead(
   database: Database,
-  statements: readonly Statement[],
+  asked: readonly Asked[],
   isCounted: IsCounted = () => true,
 ): Promise<number> {
   let sum = 0;
-  for (const { text, parameters } of statements) {
-    const [row] = await database.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(
-      `explain (analyze, format json) ${text}`,
-      parameters,
-    );
-    if (row !== undefined) sum += readIn(row['QUERY PLAN'][0].Plan, isCounted);
-  }
+  for (const together of asked)
+    await database.transaction(async (sql) => {
+      for (const { text, parameters } of together) {
+        const [row] = await sql.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(
+          `explain (analyze, format json) ${text}`,
+          parameters,
+        );
+        if (row !== undefined) sum += readIn(row['QUERY PLAN'][0].Plan, isCounted);
+      }
+    });
   return sum;
 }

@@ -1,5 +1,6 @@
 import { wordsFor } from '../mail/copy/ledger/reasons.ts';
-import type { Sql } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
+import { pageByIndex } from '../store/page-by-index.ts';
 
 /**
  * What became of a message or a contact:
@@ -32,26 +33,29 @@ export type Item = {
   readonly note: string;
 };
 
+/** Of a database, what reads it. */
+export type Reading = Pick<Database, 'query' | 'commit'>;
+
 const PAGE = 2000;
 
 /** All messages and contacts of a transfer, a page at a time. */
-export async function* itemsOf(sql: Sql, transferId: string): AsyncIterable<Item> {
-  yield* messagesOf(sql, transferId);
-  yield* contactsOf(sql, transferId);
+export async function* itemsOf(database: Reading, transferId: string): AsyncIterable<Item> {
+  yield* messagesOf(database, transferId);
+  yield* contactsOf(database, transferId);
 }
 
-async function* messagesOf(sql: Sql, transferId: string): AsyncIterable<Item> {
-  const mailboxes = await sql.query<{ id: number; folder: string }>(
+async function* messagesOf(database: Reading, transferId: string): AsyncIterable<Item> {
+  const mailboxes = await database.query<{ id: number; folder: string }>(
     'select id::float8 as id, source_path as folder from ledger_mailboxes where transfer_id = $1 order by id',
     [transferId],
   );
-  for (const { id, folder } of mailboxes) yield* messagesIn(sql, id, folder);
+  for (const { id, folder } of mailboxes) yield* messagesIn(database, id, folder);
 }
 
 /** By the ledger's index: a query over all mailboxes would read and sort a large one anew for each page. */
-async function* messagesIn(sql: Sql, mailboxId: number, folder: string): AsyncIterable<Item> {
+async function* messagesIn(database: Reading, mailboxId: number, folder: string): AsyncIterable<Item> {
   for (let after = 0; ;) {
-    const rows = await sql.query<{
+    const rows = await pageByIndex<{
       uid: number;
       date: number | null;
       subject: string | null;
@@ -63,6 +67,7 @@ async function* messagesIn(sql: Sql, mailboxId: number, folder: string): AsyncIt
       reason: string | null;
       verified: boolean;
     }>(
+      database,
       `select uid::float8 as uid, internal_date::float8 as date, subject, size::float8 as size,
          encode(sha256, 'hex') as sha256, fate, earlier, removal, reason, verified
        from ledger where mailbox_id = $1 and ledger.uid > $2 order by ledger.uid limit ${PAGE}`,
@@ -108,10 +113,11 @@ function noteOf({ reason, verified }: { reason: string | null; verified: boolean
   return isThere && !verified ? 'We did not read it back to compare it.' : '';
 }
 
-async function* contactsOf(sql: Sql, transferId: string): AsyncIterable<Item> {
+async function* contactsOf(database: Reading, transferId: string): AsyncIterable<Item> {
   let after = '';
   for (;;) {
-    const rows = await sql.query<{ uid: string; name: string; fate: ItemFate; remarks: string[] }>(
+    const rows = await pageByIndex<{ uid: string; name: string; fate: ItemFate; remarks: string[] }>(
+      database,
       `select uid, name, fate, remarks from contact_fates
        where transfer_id = $1 and fate not in ('intent', 'group') and uid > $2 order by uid limit ${PAGE}`,
       [transferId, after],

@@ -4,9 +4,8 @@ import { MOMENT } from '../moment.ts';
 import { counted } from '../counted.ts';
 import { escapeHtml } from '../escape-html.ts';
 import { BYTE_ORDER_MARK, csvRow } from '../spreadsheet.ts';
-import type { Sql } from '../store/database.ts';
 import { comparisonOf, notMoved, type Facts } from './facts.ts';
-import { itemsOf, type Item, type ItemFate } from './items.ts';
+import { itemsOf, type Item, type ItemFate, type Reading } from './items.ts';
 import { cellsOf, openListDigest, signatureOf } from './signing.ts';
 
 export const COLUMNS = ['kind', 'folder', 'date', 'subject', 'size', 'sha256', 'fate', 'note'] as const;
@@ -30,7 +29,7 @@ type Told = Facts & { readonly how_compared: string; readonly not_moved: readonl
  */
 export async function* writeReceipt(
   format: ReceiptFormat,
-  sql: Sql,
+  database: Reading,
   facts: Facts,
   signing: Signing,
 ): AsyncIterable<string> {
@@ -39,7 +38,7 @@ export async function* writeReceipt(
   const sums: Record<string, number> = {};
   let lines = 0;
   yield page.head(facts);
-  for await (const item of itemsOf(sql, facts.transfer)) {
+  for await (const item of itemsOf(database, facts.transfer)) {
     const cells = cellsOf(item);
     digest.add(cells);
     const name = `${item.kind} ${item.fate}`;
@@ -47,7 +46,7 @@ export async function* writeReceipt(
     yield page.line(item, cells, lines === 0);
     lines += 1;
   }
-  if ((await sql.query('select 1 from transfers where id = $1', [facts.transfer])).length === 0)
+  if ((await database.query('select 1 from transfers where id = $1', [facts.transfer])).length === 0)
     throw new Error('The transfer was erased while its receipt was being written.');
   const statement: Statement = { version: 1, ...toldOf(facts), lines, list: digest.end(), sums };
   const text = JSON.stringify(statement);

@@ -1,3 +1,4 @@
+import { pageByIndex } from '../../../store/page-by-index.ts';
 import type { Database } from '../../../store/database.ts';
 import type { Lease } from '../../../transfers/lease.ts';
 import { adopt } from './adoption.ts';
@@ -28,7 +29,8 @@ export function openLedger(database: Database, lease: Lease): Ledger {
     async *rows(mailboxId) {
       for (let after = 0; ;) {
         // By the column, which an index has; `uid` alone would be what is selected under that name.
-        const rows = await database.query<LedgerRow>(
+        const rows = await pageByIndex<LedgerRow>(
+          database,
           `select ${COLUMNS} from ledger where mailbox_id = $1 and uid > $2 order by ledger.uid limit ${PAGE}`,
           [mailboxId, after],
         );

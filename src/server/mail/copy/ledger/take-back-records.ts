@@ -1,4 +1,5 @@
 import type { Database, Sql } from '../../../store/database.ts';
+import { pageByIndex } from '../../../store/page-by-index.ts';
 import { LeaseLost, type Lease } from '../../../transfers/lease.ts';
 import { betweenSameAccounts } from '../../../transfers/transfer.ts';
 import { gathered } from './gathered.ts';
@@ -50,8 +51,13 @@ const OWN = `not l.earlier and l.fate in ('stored', 'kept') and l.removal is dis
   and l.destination_uid is not null`;
 
 /** By the ledger's index: a query over several mailboxes would read and sort a large one anew for each page. */
-async function pageOf(sql: Sql, mailboxId: number, after: number, atMost: number): Promise<readonly Appended[]> {
-  const rows = await sql.query<{
+async function pageOf(
+  database: Database,
+  mailboxId: number,
+  after: number,
+  atMost: number,
+): Promise<readonly Appended[]> {
+  const rows = await pageByIndex<{
     uid: number;
     destination_uid: number;
     uid_validity: string;
@@ -59,6 +65,7 @@ async function pageOf(sql: Sql, mailboxId: number, after: number, atMost: number
     flags: string[] | null;
     intent: boolean;
   }>(
+    database,
     `select l.uid::float8 as uid, l.destination_uid::float8 as destination_uid,
        l.destination_uid_validity::text as uid_validity, l.flags, l.removal is not null as intent,
        encode(case when l.fate = 'stored' then l.sha256 else l.stored_sha256 end, 'hex') as sha256
