@@ -3,7 +3,8 @@ import { setImmediate as later } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
 import { MAIL_TIMES } from '../../src/server/mail/imap/connection.ts';
-import { ANSWER_WITHIN_MS, openControl } from '../../src/server/mail/imap/control.ts';
+import { openControl } from '../../src/server/mail/imap/control.ts';
+import { ANSWER_WITHIN_MS } from '../../src/server/mail/imap/wire/answer-within.ts';
 import { checkSignIn } from '../../src/server/mail/imap/sign-in.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
 import { SETTLED_WITHIN } from '../../src/server/mail/imap/wire/session.ts';
@@ -212,7 +213,7 @@ test.each([
 ])('a server with no namespace, by %j, is worked with and holds nobody up', async (namespaces) => {
   using server = await namelessServer(namespaces);
   await using control = await openControl(server.account, { trusted: [], times: MAIL_TIMES });
-  expect(control.namespace.prefix).toBe('');
+  expect((await control.namespace()).prefix).toBe('');
   expect((await control.mailboxes()).map(({ path }) => path)).toEqual(['INBOX']);
 });
 

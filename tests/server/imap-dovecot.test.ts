@@ -95,6 +95,26 @@ describe('The transport with a real Dovecot', { ...needs('dovecot'), timeout: 60
     });
   });
 
+  test('a connection that reads lists the mailboxes as they are now, and takes nothing away by it', async () => {
+    const account = { port: dovecot.port, user: 'listing' };
+    await using writer = await writerOf(account);
+    await appendAll(writer, 'INBOX', letters(2, ['\\Deleted']));
+    await using reader = await readerOf(account);
+    expect(reader.canListMailboxes).toBe(true);
+    expect((await gathered(reader.list('INBOX'))).flat()).toHaveLength(2);
+    await writer.create('Later');
+    await appendAll(writer, 'INBOX', letters(1));
+    for (const exists of [3, 3]) {
+      const listed = await reader.mailboxes({ withStatus: true });
+      const statuses = new Map(listed.map(({ path, status }) => [path, status]));
+      expect(statuses.get('INBOX')).toMatchObject({ exists, uidNext: 4 });
+      expect(statuses.get('Later')).toMatchObject({ exists: 0 });
+      expect((await gathered(reader.list('INBOX'))).flat()).toHaveLength(3);
+    }
+    await using without = await readerOf({ port: bare.port, user: 'listing' });
+    expect(without.canListMailboxes).toBe(false);
+  });
+
   test.each([
     { what: 'a plain', server: () => dovecot },
     { what: 'a compressed', server: () => zipped },

@@ -105,7 +105,7 @@ test.each([
       { namespace: personal },
     );
     await using control = await openControl(server.account, { trusted: [] });
-    expect(control.namespace).toEqual(home);
+    expect(await control.namespace()).toEqual(home);
     for (let times = 0; times < 2; times += 1)
       expect((await control.mailboxes()).map(({ path }) => path).toSorted()).toEqual(names.toSorted());
   },
@@ -161,7 +161,7 @@ test('a role is the one that the server says, or that a name tells, each once', 
 test('a server that announces more of LIST than it takes is asked for less', async () => {
   using server = await serverWith(['INBOX', '"Sent"'], { refuses: /RETURN|NAMESPACE/ });
   await using control = await openControl(server.account, { trusted: [] });
-  expect(control.namespace).toEqual({ prefix: '', delimiter: '/' });
+  expect(await control.namespace()).toEqual({ prefix: '', delimiter: '/' });
   const mailboxes = await control.mailboxes({ withStatus: true });
   expect(mailboxes).toEqual([
     { path: 'INBOX', delimiter: '/', specialUse: String.raw`\Inbox` },

@@ -133,6 +133,8 @@ export type Quirks = {
   readonly dropsKeywords: boolean;
   /** It says STATUS with a listing. */
   readonly listStatus: boolean;
+  /** It can close a mailbox without removing anything from it (RFC 3691). */
+  readonly unselect: boolean;
   readonly roundsSize: boolean;
   readonly ignoresDate: boolean;
   /** The n-th LIST, from 1, leaves the last mailbox out; 0: none does. */
@@ -215,6 +217,7 @@ export const GOOD: Quirks = {
   connections: Infinity,
   dropsKeywords: false,
   listStatus: false,
+  unselect: true,
   roundsSize: false,
   ignoresDate: false,
   listingThatLies: 0,

@@ -338,10 +338,11 @@ export function serve(
 
   const capabilities = () =>
     [
-      'IMAP4rev1 SASL-IR AUTH=PLAIN AUTH=XOAUTH2 NAMESPACE UNSELECT SPECIAL-USE LIST-EXTENDED ENABLE ID',
+      'IMAP4rev1 SASL-IR AUTH=PLAIN AUTH=XOAUTH2 NAMESPACE SPECIAL-USE LIST-EXTENDED ENABLE ID',
       { synchronising: '', minus: 'LITERAL-', plus: 'LITERAL+' }[quirks.literals],
       quirks.uidPlus ? 'UIDPLUS' : '',
       quirks.listStatus ? 'LIST-STATUS' : '',
+      quirks.unselect ? 'UNSELECT' : '',
       quirks.multiAppend ? 'MULTIAPPEND' : '',
       quirks.saysAppendLimit ? `APPENDLIMIT=${quirks.appendLimit}` : '',
     ]

@@ -186,7 +186,8 @@ export function scenarioOf(seed: number): Scenario {
   // A mailbox of which nothing came before, because it could not be made, is not known when it is left out.
   const isKnown = scenario.orders === 1 || destination.longestName === undefined;
   const lying = isKnown && chance.happens(0.1) ? { ...closed, source: { ...closed.source, ...lies } } : closed;
-  return withOddities(lying, chance);
+  const odd = withOddities(lying, chance);
+  return chance.happens(0.7) ? odd : { ...odd, source: { ...odd.source, unselect: false } };
 }
 
 /** What was thought of later. */

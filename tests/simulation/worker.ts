@@ -248,7 +248,7 @@ function copyOf(
       ...(sizes === undefined ? {} : { readAhead: sizes.readAhead }),
     });
   const reading = (side: Side) => ({
-    control: () => heldControl(holds[side], async () => controlOver(await session(side), clock), signal),
+    control: () => heldControl(holds[side], async () => controlOver(await session(side)), signal),
     reader: async () => openStreamReader(await session(side)),
     limits: { connections: scenario.connections },
   });

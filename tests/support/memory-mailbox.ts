@@ -54,6 +54,7 @@ export function memoryAccount(
       throw new MailError('refused', 'The mailbox can not be opened.', { cause: new Error('NO') });
     return { uidValidity, uidNext: (messages.at(-1)?.uid ?? 0) + 1, exists: messages.length + (unlisted?.(path) ?? 0) };
   };
+  const listedMailboxes = () => mailboxes.map(({ path, delimiter = '/' }) => ({ path, delimiter }));
   const handsOut = async (path: string, uid: number) => {
     try {
       await onFetch?.(path, uid, fetched.length + 1);
@@ -64,6 +65,8 @@ export function memoryAccount(
     }
   };
   const reader: Omit<MailReader, 'isOver' | 'open' | 'openAndList'> = {
+    canListMailboxes: true,
+    mailboxes: async () => listedMailboxes(),
     status: async (path) => opened(path),
     listAhead: () => {},
     async *list(path, fromUid = 1) {
@@ -107,8 +110,8 @@ export function memoryAccount(
   };
   const source: CopySource = {
     control: async () => ({
-      namespace: { prefix: '', delimiter: '/' },
-      mailboxes: async () => mailboxes.map(({ path, delimiter = '/' }) => ({ path, delimiter })),
+      namespace: async () => ({ prefix: '', delimiter: '/' }),
+      mailboxes: async () => listedMailboxes(),
       create: () => Promise.reject(new Error('An export creates no mailbox.')),
       remove: () => Promise.reject(new Error('An export removes no mailbox.')),
       [Symbol.asyncDispose]: async () => {},

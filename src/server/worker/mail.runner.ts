@@ -120,7 +120,11 @@ function sideOf(role: Role, account: MailAccount, run: SideRun, services: Runner
     limits: limitsOf(provider, settings.connectionsPerAccount, account.place.host),
     control: async () => {
       const control = await openedAt(role, () => heldControl(hold, () => openControl(account, options), signal));
-      return { ...control, mailboxes: (asked) => openedAt(role, () => control.mailboxes(asked)) };
+      return {
+        ...control,
+        namespace: () => openedAt(role, () => control.namespace()),
+        mailboxes: (asked) => openedAt(role, () => control.mailboxes(asked)),
+      };
     },
     reader: async () => openStreamReader(await session()),
     writer: async (late) => openStreamWriter(await session(late?.evenStopped === true), learnt),

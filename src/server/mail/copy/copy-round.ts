@@ -48,7 +48,7 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
     const isNext = waited > 0 && !isNarrow(engine.connections);
     const standing = await lanes.giveAway(mostReadingBack(engine));
     await checkers.takeOver(standing.map((session) => session.checking()));
-    if (isNext) engine.controls.warm(1);
+    if (isNext && !engine.listsOverReaders) engine.controls.warm(1);
     if (checks.length() > 1) await checkers.work(checks, check, () => mostReadingBack(engine));
   };
   const checkBeside = async () => {
@@ -75,9 +75,10 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
   return waited;
 }
 
-/** Beside the checker. Each may have a connection to the source, too, where the control of the next round has one. */
-function mostReadingBack({ connections }: Engine): number {
-  return Math.min(connections.destination - 1, connections.source - (isNarrow(connections) ? 1 : 2));
+/** Beside the checker. Each may have a connection to the source, too, where the control of the next round may have one. */
+function mostReadingBack({ connections, listsOverReaders }: Engine): number {
+  const isAlone = isNarrow(connections) || listsOverReaders;
+  return Math.min(connections.destination - 1, connections.source - (isAlone ? 1 : 2));
 }
 
 function checkingIn(engine: Engine) {
@@ -233,7 +234,13 @@ function givingBack({ moved }: Engine, behind?: Folder[]): (folder: Folder, wait
 
 /** Its own connections, which stay a lane's. */
 function checkingOver({ checker, reader, isOver }: Session): CheckSession {
-  return { checker, isOver, reader: () => Promise.resolve(reader), [Symbol.asyncDispose]: () => Promise.resolve() };
+  return {
+    checker,
+    isOver,
+    reader: () => Promise.resolve(reader),
+    standing: reader,
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
 }
 
 /** The reason for which a folder is left out after an error; `null` when it is tried again, or nothing can go on. */

@@ -52,6 +52,8 @@ export type Engine = {
   saysUids: boolean;
   /** Whether it takes messages of any size unannounced (LITERAL+), so that one connection fills a line. */
   takesUnannounced: boolean;
+  /** Whether the source can be listed over a connection that has read from it, so that the next round needs no other one. */
+  listsOverReaders: boolean;
   /** Grows whenever anything has been moved, looked at or given up, which tells a run that goes on from one that is stuck. */
   readonly moved: () => number;
   /** Resolved when nobody reads back beside the lanes of the round under way. */
@@ -140,6 +142,7 @@ async function runEngine<Result>(
       const { saysUids, literals } = session.writer.traits;
       engine.saysUids = saysUids;
       engine.takesUnannounced = literals === 'any size';
+      engine.listsOverReaders = session.reader.canListMailboxes;
       return session;
     },
   });
@@ -206,6 +209,7 @@ async function runEngine<Result>(
     released: Promise.resolve(),
     saysUids: true,
     takesUnannounced: false,
+    listsOverReaders: false,
     moved: pool.moved,
     alone: Promise.withResolvers(),
     checks: openChecks(copy.sizes),

@@ -69,6 +69,10 @@ type Ours = { readonly mailboxes: readonly Mailbox[]; readonly namespace: Namesp
  */
 async function listSides(engine: Engine, isAgain: boolean): Promise<Listings> {
   const { run, controls, lanes, checkers, seen } = engine;
+  const again = isAgain ? await listOverReader(engine) : null;
+  if (again !== null) return { listed: again, ours: undefined };
+  // Those that read back have all connections, where none was to be needed beside them.
+  if (isAgain && engine.listsOverReaders) await closeOthers(engine, ['controls', 'checker']);
   const sides: Listings[] = [];
   // Those of before stand until their goodbye is over.
   await engine.released;
@@ -91,8 +95,27 @@ async function listSides(engine: Engine, isAgain: boolean): Promise<Listings> {
   return side;
 }
 
+/** Over a connection that stands for reading back. @returns `null` where there is none, or it did not answer */
+async function listOverReader({ run, checkers, connections }: Engine): Promise<readonly Mailbox[] | null> {
+  if (isNarrow(connections)) return null;
+  const standing = await checkers.giveAway(connections.destination);
+  try {
+    const reader = standing.find((session) => session.standing?.canListMailboxes === true)?.standing;
+    return reader === undefined ? null : await listSource(reader, true, run);
+  } catch (error) {
+    if (error instanceof MailError) return null;
+    throw error;
+  } finally {
+    await checkers.takeOver(standing);
+  }
+}
+
 /** With what STATUS tells, unless the source has broken off at that: it may be in trouble with one mailbox. */
-async function listSource(source: MailControl, wantsStatus: boolean, run: Run): Promise<readonly Mailbox[]> {
+async function listSource(
+  source: Pick<MailControl, 'mailboxes'>,
+  wantsStatus: boolean,
+  run: Run,
+): Promise<readonly Mailbox[]> {
   const name = 'list with status';
   const withStatus = wantsStatus && run.faults(name) === 0;
   try {
@@ -104,11 +127,12 @@ async function listSource(source: MailControl, wantsStatus: boolean, run: Run): 
 }
 
 async function mailboxesOf(control: MailControl): Promise<Ours> {
-  return { mailboxes: await control.mailboxes(), namespace: control.namespace };
+  return { mailboxes: await control.mailboxes(), namespace: await control.namespace() };
 }
 
 async function listDestination(engine: Engine): Promise<Ours> {
   const answers: Ours[] = [];
+  engine.controlled = true;
   // The destination's control needs one of their connections.
   await engine.checkers[Symbol.asyncDispose]();
   await engine.controls.work(workOf([0]), async (_, { destination }) => {

@@ -290,7 +290,7 @@ async function removeFolders(taking: TakingBack): Promise<void> {
   if (folders.length === 0) return;
   await using control = await taking.control();
   await using reader = await taking.reader();
-  const { delimiter } = control.namespace;
+  const { delimiter } = await control.namespace();
   for (const { path, validities } of folders) {
     stopWhenAsked(taking);
     const all = await control.mailboxes();

@@ -78,6 +78,7 @@ export async function heldControl(
   const control = await hold.ask(open, signal);
   return {
     ...control,
+    namespace: () => hold.ask(() => control.namespace(), signal),
     mailboxes: (options) => hold.ask(() => control.mailboxes(options), signal),
     remove: (path) => hold.ask(() => control.remove(path), signal),
   };

@@ -9,14 +9,15 @@ export type Octets = AsyncIterable<Uint8Array>;
 /** The personal namespace (RFC 2342) and hierarchy delimiter of an account. */
 export type Namespace = { readonly prefix: string; readonly delimiter: string };
 
+/** `withStatus`: what STATUS tells of each comes with it, if that takes no command more (LIST-STATUS, RFC 5819). */
+export type ListOptions = { readonly withStatus?: boolean };
+
 /** What is asked of an account besides its messages. @throws {MailError} everywhere */
 export type MailControl = AsyncDisposable & {
-  readonly namespace: Namespace;
-  /**
-   * The mailboxes that hold messages, each once; containers that can't be opened are left out. `withStatus`: what STATUS
-   * tells of each comes with it, if that takes no command more (LIST-STATUS, RFC 5819).
-   */
-  mailboxes(options?: { readonly withStatus?: boolean }): Promise<readonly Mailbox[]>;
+  /** In which new mailboxes are made. */
+  namespace(): Promise<Namespace>;
+  /** The mailboxes that hold messages, each once; containers that can't be opened are left out. */
+  mailboxes(options?: ListOptions): Promise<readonly Mailbox[]>;
   /** Deletes a mailbox, with whatever is in it. */
   remove(path: string): Promise<void>;
 };
@@ -51,6 +52,10 @@ export type Fetched = Listed & { readonly octets: Octets };
 export type MailReader = AsyncDisposable & {
   /** The connection has ended. */
   readonly isOver: boolean;
+  /** Its server closes a mailbox without removing what is marked as deleted there, so that `mailboxes` may be asked. */
+  readonly canListMailboxes: boolean;
+  /** As of {@link MailControl}; what is open is closed. */
+  mailboxes(options?: ListOptions): Promise<readonly Mailbox[]>;
   /** Opens it anew, so that it tells what is there now. */
   open(path: string): Promise<Opened>;
   /** What STATUS says of a mailbox, without opening it. */

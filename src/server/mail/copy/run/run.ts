@@ -24,6 +24,8 @@ export type Session = AsyncDisposable & {
 export type CheckSession = AsyncDisposable & {
   readonly checker: MailReader;
   readonly reader: () => Promise<MailReader>;
+  /** That one, where it has been asked for. */
+  readonly standing: MailReader | undefined;
   /** One of the connections has ended. */
   readonly isOver: boolean;
 };

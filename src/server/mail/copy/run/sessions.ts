@@ -59,6 +59,9 @@ function checkSession(checker: MailReader, openReader: () => Promise<MailReader>
   return {
     checker,
     reader: async () => (reader ??= await openReader()),
+    get standing() {
+      return reader;
+    },
     get isOver() {
       return checker.isOver || reader?.isOver === true;
     },

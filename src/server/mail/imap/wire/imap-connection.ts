@@ -43,7 +43,7 @@ export type ConnectionOptions = {
 export class ImapConnection implements AsyncDisposable {
   readonly incoming: Incoming;
   readonly outgoing: Outgoing;
-  readonly #clock: Clock;
+  readonly clock: Clock;
   readonly #hold: Hold;
   readonly role: MailRole | undefined;
   /** Aborted when nothing more will be asked. */
@@ -71,7 +71,7 @@ export class ImapConnection implements AsyncDisposable {
 
   constructor(socket: Duplex, options: ConnectionOptions) {
     const { clock, silence, mayWrite = () => true, inlet, readAhead = READ_AHEAD } = options;
-    this.#clock = clock;
+    this.clock = clock;
     this.#hold = options.hold ?? new Hold(clock);
     this.role = options.role;
     const { signal } = this.#leave;
@@ -241,7 +241,7 @@ export class ImapConnection implements AsyncDisposable {
   async logout(): Promise<void> {
     if (this.unwritable !== undefined) await new Promise((resolve) => this.whenEnded(resolve));
     if (this.#ended !== undefined) return;
-    const off = this.#clock.after(GOODBYE_WITHIN, () => this.destroy());
+    const off = this.clock.after(GOODBYE_WITHIN, () => this.destroy());
     this.#leave.abort();
     try {
       await this.#goodbye();
@@ -325,7 +325,7 @@ export class ImapConnection implements AsyncDisposable {
     this.#bye = status;
     const error = this.#heard(errorOf(status));
     // Answers may follow, such as the OK of an append: so the connection ends when the server ends it.
-    this.#clock.after(GOODBYE_WITHIN, () => this.end(error));
+    this.clock.after(GOODBYE_WITHIN, () => this.end(error));
   }
 
   #learn(status: StatusResponse): void {
@@ -373,7 +373,7 @@ export class ImapConnection implements AsyncDisposable {
   #fallSilent(error: MailError): void {
     this.#continuation?.reject(error);
     this.#continuation = undefined;
-    this.#clock.after(LATE_ANSWERS_WITHIN, () => this.end(error));
+    this.clock.after(LATE_ANSWERS_WITHIN, () => this.end(error));
     this.#endSilenced();
   }
 

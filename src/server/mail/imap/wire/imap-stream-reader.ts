@@ -1,10 +1,12 @@
 import { MailError } from '../mail-error.ts';
-import type { Fetched, Listed, MailReader, Opened, OpenedListing } from '../streams.ts';
+import type { Mailbox } from '../mailbox.ts';
+import type { Fetched, Listed, ListOptions, MailReader, Opened, OpenedListing } from '../streams.ts';
 import { FetchReader } from './fetch-response.ts';
 import { Fetching } from './fetching.ts';
 import { fetchHeaders } from './headers.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import { LISTING_LIMIT, Listings } from './listings.ts';
+import { AccountMailboxes } from './mailboxes.ts';
 import { askStatus, Opening, type Verb } from './opening.ts';
 import { foundIn, searchDate } from './search-response.ts';
 
@@ -25,11 +27,13 @@ class ImapStreamReader implements MailReader {
   #fetching: Fetching | undefined;
   readonly #answers = { reader: new FetchReader(), habits: { bodyFirst: false } };
   readonly #listings: Listings;
+  readonly #mailboxes: AccountMailboxes;
 
   constructor(connection: ImapConnection, verb: Verb) {
     this.#connection = connection;
     this.#opening = new Opening(connection, verb);
     this.#listings = new Listings(connection, this.#opening, this.#answers.reader);
+    this.#mailboxes = new AccountMailboxes(connection);
   }
 
   open(path: string): Promise<Opened> {
@@ -55,6 +59,18 @@ class ImapStreamReader implements MailReader {
       ...(uidNext === undefined ? {} : { uidNext: Number(uidNext) }),
       ...(highestModseq === undefined ? {} : { highestModseq }),
     };
+  }
+
+  get canListMailboxes(): boolean {
+    return this.#connection.capabilities.has('UNSELECT');
+  }
+
+  async mailboxes(options?: ListOptions): Promise<readonly Mailbox[]> {
+    this.#listings.letGo();
+    const closed = this.#opening.close();
+    const listed = this.#mailboxes.list(options);
+    const [, mailboxes] = await Promise.all([closed, listed]);
+    return mailboxes;
   }
 
   openAndList(path: string): OpenedListing {

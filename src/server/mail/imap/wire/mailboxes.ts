@@ -4,6 +4,7 @@ import { rolesOf } from '../roles.ts';
 import type { Namespace } from '../streams.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import { mailboxName, pathListedAs } from './mailbox-name.ts';
+import { answeredInTime } from './answer-within.ts';
 import { statusItems } from './opening.ts';
 import type { Part } from './response-parser.ts';
 import { type Value, ValueReader } from './value-reader.ts';
@@ -18,8 +19,55 @@ const tooMany = () => new MailError('refused', `The mail server lists more than 
 type Row = { readonly path: string; readonly delimiter: string; readonly attributes: ReadonlySet<string> };
 type Answer = { readonly rows: readonly Row[]; readonly statuses: ReadonlyMap<string, MailboxStatus> };
 
+/**
+ * What an account has, asked over one connection. Its namespaces are asked for once, together with the first list,
+ * which is of no use where they all have a prefix.
+ */
+export class AccountMailboxes {
+  readonly #connection: ImapConnection;
+  #namespaces: Promise<readonly Namespace[]> | undefined;
+
+  constructor(connection: ImapConnection) {
+    this.#connection = connection;
+  }
+
+  /** In which new mailboxes are made. @throws {MailError} */
+  namespace(): Promise<Namespace> {
+    return answeredInTime(this.#connection, () => homeOf(this.#all(), this.#connection));
+  }
+
+  /**
+   * The mailboxes that can be opened, each once: some servers list one twice. Each path is sent as its name was listed.
+   * @throws {MailError} `refused` when the server lists more than any account has, before that takes the memory
+   */
+  list({ withStatus = false } = {}): Promise<Mailbox[]> {
+    return answeredInTime(this.#connection, () => listMailboxes(this.#connection, this.#all(), withStatus));
+  }
+
+  #all(): Promise<readonly Namespace[]> {
+    this.#namespaces ??= personalNamespaces(this.#connection).catch((error: unknown) => {
+      this.#namespaces = undefined;
+      throw error;
+    });
+    return this.#namespaces;
+  }
+}
+
+/** Of several namespaces that one without a prefix, or beside the inbox. */
+async function homeOf(asked: Promise<readonly Namespace[]>, connection: ImapConnection): Promise<Namespace> {
+  const all = await asked;
+  const home = all.find(isWhole) ?? all.find(({ prefix }) => /^inbox.?$/i.test(prefix)) ?? all[0];
+  const { prefix, delimiter } = home ?? { prefix: '', delimiter: '' };
+  return { prefix, delimiter: delimiter === '' ? await delimiterOf(connection) : delimiter };
+}
+
+/** All mailboxes of the account can be listed in it. */
+function isWhole({ prefix }: Namespace): boolean {
+  return prefix === '';
+}
+
 /** The account's own namespaces (RFC 2342); none when the server does not say. @throws {MailError} */
-export async function personalNamespaces(connection: ImapConnection): Promise<readonly Namespace[]> {
+async function personalNamespaces(connection: ImapConnection): Promise<readonly Namespace[]> {
   if (!connection.capabilities.has('NAMESPACE')) return [];
   let personal: Value | undefined;
   const untagged = (parts: readonly Part[], line: string) => {
@@ -35,12 +83,12 @@ export async function personalNamespaces(connection: ImapConnection): Promise<re
 }
 
 function namespaceOf(name: string, delimiter: string): Namespace {
-  const isWhole = name === '' || name.endsWith(delimiter);
-  return { prefix: pathListedAs(isWhole ? name : `${name}${delimiter}`), delimiter };
+  const isEnded = name === '' || name.endsWith(delimiter);
+  return { prefix: pathListedAs(isEnded ? name : `${name}${delimiter}`), delimiter };
 }
 
 /** The hierarchy delimiter; empty where there is none. @throws {MailError} */
-export async function delimiterOf(connection: ImapConnection): Promise<string> {
+async function delimiterOf(connection: ImapConnection): Promise<string> {
   for (const pattern of ['', '*']) {
     const answer = await unlessRefused(ask(connection, 'LIST', ['', pattern]));
     const known = answer?.rows.find(({ delimiter }) => delimiter !== '');
@@ -49,15 +97,10 @@ export async function delimiterOf(connection: ImapConnection): Promise<string> {
   return '';
 }
 
-/**
- * The mailboxes that can be opened, each once: some servers list one twice. Each path is sent as its name was listed.
- * @param namespaces all that are to be listed
- * @throws {MailError} `refused` when the server lists more than any account has, before that takes the memory
- */
-export async function listMailboxes(
+async function listMailboxes(
   connection: ImapConnection,
-  namespaces: readonly Namespace[],
-  { withStatus = false } = {},
+  asked: Promise<readonly Namespace[]>,
+  withStatus: boolean,
 ): Promise<Mailbox[]> {
   const mailboxes = new Map<string, Row>();
   const statuses = new Map<string, MailboxStatus>();
@@ -66,7 +109,11 @@ export async function listMailboxes(
     if (mailboxes.size > MAILBOXES_AT_MOST) throw tooMany();
     for (const [path, status] of answer.statuses) statuses.set(path, status);
   };
-  for (const { prefix } of namespaces) add(await list(connection, [prefix, '*'], withStatus));
+  const whole = list(connection, ['', '*'], withStatus);
+  whole.catch(() => {});
+  const namespaces = await asked;
+  if (namespaces.length === 0 || namespaces.some(isWhole)) add(await whole);
+  else for (const { prefix } of namespaces) add(await list(connection, [prefix, '*'], withStatus));
   if (!mailboxes.has('INBOX')) add(await list(connection, ['', 'INBOX'], withStatus));
   const roles = rolesOf([...mailboxes.values()]);
   return Array.from(mailboxes.values(), ({ path, delimiter }) => {

@@ -1,4 +1,4 @@
-import { MailboxRenumbered, MailError } from '../mail-error.ts';
+import { MailboxRenumbered, MailError, unlessRefused } from '../mail-error.ts';
 import type { Opened } from '../streams.ts';
 import { bounded } from './commands-under-way.ts';
 import { numberOf } from './fetch-response.ts';
@@ -53,6 +53,17 @@ export class Opening {
   /** Whether a command that is sent now meets this mailbox. */
   isLast(path: string): boolean {
     return this.#path === path && this.#connection.openedBy === this;
+  }
+
+  /** Closes what is open, without removing anything from it (UNSELECT, RFC 3691). @throws {MailError} */
+  async close(): Promise<void> {
+    if (this.#connection.openedBy === undefined) return;
+    this.#connection.openedBy = undefined;
+    this.#connection.hasOpen = false;
+    this.#path = undefined;
+    this.#opened = undefined;
+    // Some refuse it where the last one could not be opened.
+    await unlessRefused(this.#connection.command('UNSELECT'));
   }
 
   #ask(path: string, expected: bigint | undefined): Promise<OpenMailbox> {
