@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { folderName } from '../../src/server/export/archive/folder-name.ts';
+import { folderName } from '../../src/server/export/names/folder-name.ts';
 import { messageName, senderAddress } from '../../src/server/export/archive/message-name.ts';
-import { clashKey, safeName } from '../../src/server/export/archive/safe-name.ts';
+import { clashKey, safeName } from '../../src/server/export/names/safe-name.ts';
 import { openHeaderCollector } from '../../src/server/export/staging/header-collector.ts';
 
 const hostile = fc.oneof(

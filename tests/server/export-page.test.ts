@@ -12,7 +12,7 @@ import {
   SpoolError,
   type SpoolReader,
   type StagedOctets,
-} from '../../src/server/export/staging/spool.ts';
+} from '../../src/server/export/disk/spool.ts';
 import type { PartMailbox, PartMessage } from '../../src/server/export/staging/staged.ts';
 import { openExportThread, type ExportThread } from '../../src/server/export/thread/export-thread.ts';
 

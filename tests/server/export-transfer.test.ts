@@ -11,7 +11,7 @@ import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
-import { claimRoom, DiskFullError, requireRoom } from '../../src/server/export/staging/disk-room.ts';
+import { claimRoom, DiskFullError, requireRoom } from '../../src/server/export/disk/disk-room.ts';
 import { ExportPaused } from '../../src/server/export/export.job.ts';
 import { sampleOf } from '../folders.ts';
 import { DOVECOT_PASSWORD, startDovecot, type Dovecot } from '../support/dovecot.ts';

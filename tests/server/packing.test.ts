@@ -1,6 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { deflatedEach, type Files } from '../../src/server/export/archive/compression.ts';
+import { deflatedEach, type Files } from '../../src/server/export/thread/compression.ts';
 import { openPacking } from '../../src/server/export/archive/packing.ts';
 import type { ExportThread } from '../../src/server/export/thread/export-thread.ts';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
-import type { Sum } from '../../src/server/export/staging/message-sums.ts';
-import { BLOCK } from '../../src/server/export/staging/spool.ts';
+import type { Sum } from '../../src/server/export/thread/message-sums.ts';
+import { BLOCK } from '../../src/server/export/disk/spool.ts';
 import { openSummedWriter, type SummedWriter } from '../../src/server/export/staging/summed-writer.ts';
 import { openExportThread, type ExportThread } from '../../src/server/export/thread/export-thread.ts';
 

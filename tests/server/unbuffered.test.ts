@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { BLOCK, openSpoolReader, openSpoolWriter, SpoolError, WINDOW } from '../../src/server/export/staging/spool.ts';
-import { alignedBuffer, alignedUp, openUnbuffered } from '../../src/server/export/staging/unbuffered.ts';
+import { BLOCK, openSpoolReader, openSpoolWriter, SpoolError, WINDOW } from '../../src/server/export/disk/spool.ts';
+import { alignedBuffer, alignedUp, openUnbuffered } from '../../src/server/export/disk/unbuffered.ts';
 import { needs } from '../support/needs.ts';
 
 /** On a disk, and in memory, where a system may not allow it. */

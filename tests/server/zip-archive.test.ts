@@ -8,7 +8,7 @@ import { type ArchiveFile, writeArchive } from '../../src/server/export/archive/
 import { joinedCrc32 } from '../../src/server/export/storage/checksums.ts';
 import { checksumIn, PIECE } from '../../src/server/export/storage/pieces.ts';
 import { openExportThread, type ExportThread } from '../../src/server/export/thread/export-thread.ts';
-import { openSpoolReader, openSpoolWriter, SpoolError } from '../../src/server/export/staging/spool.ts';
+import { openSpoolReader, openSpoolWriter, SpoolError } from '../../src/server/export/disk/spool.ts';
 import { needs } from '../support/needs.ts';
 import { run } from '../support/run.ts';
 

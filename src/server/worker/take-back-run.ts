@@ -1,4 +1,4 @@
-import { isDiskFull } from '../export/staging/disk-room.ts';
+import { isDiskFull } from '../export/disk/disk-room.ts';
 import { openTakeBackRecords, type TakenBack, takenBack } from '../mail/copy/ledger/take-back-records.ts';
 import { takeBack, type TakeBackEnd } from '../mail/copy/take-back.ts';
 import { isSwitchedOff, MailError } from '../mail/imap/mail-error.ts';

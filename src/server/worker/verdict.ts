@@ -1,7 +1,7 @@
 import type { AttentionReason } from '../../contract/calls/status.ts';
 import { ContactStoreError } from '../contacts/contact-store.ts';
+import { isDiskFull } from '../export/disk/disk-room.ts';
 import { ExportPaused } from '../export/export.job.ts';
-import { isDiskFull } from '../export/staging/disk-room.ts';
 import { ProviderLimit } from '../mail/copy/run/budget.ts';
 import { RefusedForNow } from '../mail/copy/troubles/troubles.ts';
 import { isBareRefusal, isGoodbye, MailError, mayBeForGood } from '../mail/imap/mail-error.ts';

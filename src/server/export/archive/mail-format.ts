@@ -1,7 +1,7 @@
 import type { Contact } from '../../../contract/contact.ts';
-import type { PartMailbox, PartMessage } from '../staging/staged.ts';
+import type { RoomWatch } from '../disk/disk-room.ts';
 import type { StagedMessages } from '../staging/staged-messages.ts';
-import type { RoomWatch } from '../staging/disk-room.ts';
+import type { PartMailbox, PartMessage } from '../staging/staged.ts';
 import type { LineEndsReader } from './mbox.ts';
 import type { ArchiveFile } from './zip-archive.ts';
 

@@ -1,5 +1,5 @@
+import { deflatedEach, type Deflated } from '../thread/compression.ts';
 import type { ExportThread } from '../thread/export-thread.ts';
-import { deflatedEach, type Deflated } from './compression.ts';
 
 /** How many octets of files are compressed together; a larger file is compressed alone. */
 const TOGETHER = 512 * 1024;

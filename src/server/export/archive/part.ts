@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { ContactFiles } from './contact-files.ts';
-import type { RoomWatch } from '../staging/disk-room.ts';
+import type { RoomWatch } from '../disk/disk-room.ts';
+import type { SpoolReader } from '../disk/spool.ts';
+import { openReaderPage } from '../page/reader-page.ts';
 import type { ExportLimits } from '../staging/export-limits.ts';
-import type { SpoolReader } from '../staging/spool.ts';
 import type { PartMessage } from '../staging/staged.ts';
 import { verified } from '../staging/verified.ts';
+import type { ExportThread } from '../thread/export-thread.ts';
+import type { ContactFiles } from './contact-files.ts';
 import type { MailFormat, PartFileContent, PartSource } from './mail-format.ts';
 import { manifestLines, manifestTable } from './manifest.ts';
-import { openReaderPage } from '../page/reader-page.ts';
-import type { ExportThread } from '../thread/export-thread.ts';
 import { readme, type Left } from './readme.ts';
 import type { ArchiveFile } from './zip-archive.ts';
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { crc32, createDeflateRaw } from 'node:zlib';
+import { SpoolError } from '../disk/spool.ts';
+import { alignedBuffer, alignedUp, openUnbuffered, type UnbufferedFile } from '../disk/unbuffered.ts';
 import { joinedCrc32 } from '../storage/checksums.ts';
 import { checksumIn, PIECE } from '../storage/pieces.ts';
-import { SpoolError } from '../staging/spool.ts';
-import { alignedBuffer, alignedUp, openUnbuffered, type UnbufferedFile } from '../staging/unbuffered.ts';
+import { COMPRESSION } from '../thread/compression.ts';
 import type { ExportThread } from '../thread/export-thread.ts';
-import { COMPRESSION } from './compression.ts';
 import { openPacking } from './packing.ts';
 import { centralHeader, descriptor, endOfDirectory, localHeader, type ZipEntry } from './zip-format.ts';
 

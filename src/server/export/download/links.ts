@@ -2,7 +2,7 @@ import { exportFileAddress } from '../../../contract/calls/export-file.ts';
 import type { ExportFile } from '../../../contract/calls/status.ts';
 import type { Settings } from '../../../contract/settings.ts';
 import type { Database } from '../../store/database.ts';
-import { safeName } from '../archive/safe-name.ts';
+import { safeName } from '../names/safe-name.ts';
 
 /** A file that can be downloaded. `title` is the name it is saved under. */
 export type OfferedFile = {

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import type { MailFormat, PartFileContent } from '../archive/mail-format.ts';
-import type { PartMessage } from '../staging/staged.ts';
-import type { StagedMessages } from '../staging/staged-messages.ts';
 import { escapeHtml } from '../../escape-html.ts';
-import { SpoolError, type SpoolReader } from '../staging/spool.ts';
+import type { MailFormat, PartFileContent } from '../archive/mail-format.ts';
+import { SpoolError, type SpoolReader } from '../disk/spool.ts';
+import type { StagedMessages } from '../staging/staged-messages.ts';
+import type { PartMessage } from '../staging/staged.ts';
 import { verified } from '../staging/verified.ts';
 import type { ExportThread } from '../thread/export-thread.ts';
-import type { PageFolders, PageMessage } from './page-writer.ts';
+import type { PageFolders, PageMessage } from '../thread/page-writer.ts';
 
 /** How many messages go to the thread together, and how many batches it may have at a time. */
 const [BATCH, AHEAD] = [50, 20];

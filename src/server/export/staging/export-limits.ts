@@ -1,5 +1,5 @@
 import { EXPORT_PART_OCTETS } from '../../../contract/export-part.ts';
-import { DISK_RESERVE } from './disk-room.ts';
+import { DISK_RESERVE } from '../disk/disk-room.ts';
 
 /** Limits of an export, which tests can lower. */
 export type ExportLimits = {

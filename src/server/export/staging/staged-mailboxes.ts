@@ -1,6 +1,6 @@
 import { ownPath, type Mailbox } from '../../mail/imap/mailbox.ts';
-import { folderName } from '../archive/folder-name.ts';
-import { clashKey } from '../archive/safe-name.ts';
+import { folderName } from '../names/folder-name.ts';
+import { clashKey } from '../names/safe-name.ts';
 import type { Fenced } from './fenced.ts';
 
 /** Where something is staged. `gone`: the mailbox is not there any more, and its name is another's. */

@@ -1,6 +1,6 @@
+import { openSpoolWriter, type SpoolWriter } from '../disk/spool.ts';
 import type { ExportThread } from '../thread/export-thread.ts';
-import type { Sum } from './message-sums.ts';
-import { openSpoolWriter, type SpoolWriter } from './spool.ts';
+import type { Sum } from '../thread/message-sums.ts';
 
 /** Also computes the sums of each message, known once it is on the disk: after `sync` at the latest. */
 export type SummedWriter = Omit<SpoolWriter, 'end'> & {

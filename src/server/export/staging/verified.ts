@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { SpoolError } from './spool.ts';
+import { SpoolError } from '../disk/spool.ts';
 
 /**
  * Staged octets, checked against the checksum taken when they arrived.

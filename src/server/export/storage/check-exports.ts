@@ -3,10 +3,10 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SettingsError } from '../../../contract/settings.ts';
-import { isDiskFull } from '../staging/disk-room.ts';
-import { StoreError, type ExportStore } from './export-store.ts';
 import type { Log } from '../../log.ts';
 import { makeFolder } from '../../store/make-folder.ts';
+import { isDiskFull } from '../disk/disk-room.ts';
+import { StoreError, type ExportStore } from './export-store.ts';
 
 /** A bucket that does not answer within this time at the start is in trouble. */
 const ANSWER_WITHIN_MS = 20_000;

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { SpoolError } from '../staging/spool.ts';
+import { SpoolError } from '../disk/spool.ts';
 import type { Answer, Asked, Failure, Request, Work } from './work.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads';
-import { deflatedEach } from '../archive/compression.ts';
-import { openPageWriter, type PageWriter } from '../page/page-writer.ts';
-import { openMessageSums, type MessageSums } from '../staging/message-sums.ts';
-import { SpoolError } from '../staging/spool.ts';
+import { SpoolError } from '../disk/spool.ts';
+import { deflatedEach } from './compression.ts';
+import { openMessageSums, type MessageSums } from './message-sums.ts';
+import { openPageWriter, type PageWriter } from './page-writer.ts';
 import type { Answer, Asked, Failure, Request } from './work.ts';
 
 /** Messages for a page may arrive before it is open. */

@@ -1,6 +1,6 @@
-import type { Deflated, Files } from '../archive/compression.ts';
-import type { PageFolders, PageMessage, PageScripts } from '../page/page-writer.ts';
-import type { Span, Sum } from '../staging/message-sums.ts';
+import type { Deflated, Files } from './compression.ts';
+import type { Span, Sum } from './message-sums.ts';
+import type { PageFolders, PageMessage, PageScripts } from './page-writer.ts';
 
 /** The thread's tasks by name: their input and their answer. */
 export type Work = {

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { deflated } from '../archive/compression.ts';
+import { openSpoolReader, openSpoolWriter, type SpoolReader, type StagedOctets } from '../disk/spool.ts';
 import { type Address } from '../mime/header-fields.ts';
 import { openTextReader, type MessageText } from '../mime/message-text.ts';
 import type { PartMessage } from '../staging/staged.ts';
+import { deflated } from './compression.ts';
 import { wordsOf } from './html-words.ts';
-import { openSpoolReader, openSpoolWriter, type SpoolReader, type StagedOctets } from '../staging/spool.ts';
 
 /** How much of a field is listed, and how much of the text is searched. */
 const FIELD = 300;
