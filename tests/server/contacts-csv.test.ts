@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Contact } from '../../src/contract/contact.ts';
+import type { Contact } from '../../src/server/contacts/contact.ts';
 import { contactsCsv, type CsvLayout } from '../../src/server/contacts/csv/write-csv.ts';
 import { harmless } from '../../src/server/spreadsheet.ts';
 import { readCard } from '../../src/server/contacts/vcard/read-vcard.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import * as v from 'valibot';
-import type { Contact } from '../../src/contract/contact.ts';
+import type { Contact } from '../../src/server/contacts/contact.ts';
 import { readSettings } from '../../src/contract/settings.ts';
 import type { ExistingContact } from '../../src/server/contacts/contact-store.ts';
 import { copyContacts } from '../../src/server/contacts/copy-contacts.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Contact } from '../../src/contract/contact.ts';
+import type { Contact } from '../../src/server/contacts/contact.ts';
 import type { ContactWriter, ExistingContact } from '../../src/server/contacts/contact-store.ts';
 import { fillingFor } from '../../src/server/contacts/fill.ts';
 import { derivedUid, MatchIndex } from '../../src/server/contacts/matching.ts';

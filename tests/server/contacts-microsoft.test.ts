@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
-import type { Contact } from '../../src/contract/contact.ts';
+import type { Contact } from '../../src/server/contacts/contact.ts';
 import { openContactWriter } from '../../src/server/contacts/open-contacts.ts';
 import { copyInto } from '../support/contacts-copy.ts';
 import { contact, person, readerOf } from '../support/contact-samples.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Contact } from '../../src/contract/contact.ts';
+import type { Contact } from '../../src/server/contacts/contact.ts';
 import { readSettings } from '../../src/contract/settings.ts';
 import { ContactStoreError, type ContactWriter, type Reading } from '../../src/server/contacts/contact-store.ts';
 import { derivedUid } from '../../src/server/contacts/matching.ts';

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import ICAL from 'ical.js';
 import { describe, expect, test } from 'vitest';
-import type { Contact } from '../../src/contract/contact.ts';
+import type { Contact } from '../../src/server/contacts/contact.ts';
 import { readCard, readCards } from '../../src/server/contacts/vcard/read-vcard.ts';
 import { splitCards } from '../../src/server/contacts/vcard/cards-in-text.ts';
 import { composeVcard, writeVcard } from '../../src/server/contacts/vcard/vcard-writer.ts';

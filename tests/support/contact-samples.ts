@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { BLANK_CONTACT, type Contact } from '../../src/contract/contact.ts';
+import { BLANK_CONTACT, type Contact } from '../../src/server/contacts/contact.ts';
 import type { ContactReader } from '../../src/server/contacts/contact-store.ts';
 
 export const BLANK = BLANK_CONTACT;

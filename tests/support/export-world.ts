@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Contact } from '../../src/contract/contact.ts';
+import type { Contact } from '../../src/server/contacts/contact.ts';
 import type { Skipped } from '../../src/contract/calls/status.ts';
 import type { ContactReader } from '../../src/server/contacts/contact-store.ts';
 import {

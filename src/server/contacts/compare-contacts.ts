@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { BLANK_CONTACT, type Contact } from '../../contract/contact.ts';
 import type { ContactFates, Fate } from './contact-fates.ts';
 import type { ContactWriter, ExistingContact } from './contact-store.ts';
+import { BLANK_CONTACT, type Contact } from './contact.ts';
 import { Held } from './fill.ts';
 import { MatchIndex } from './matching.ts';
 import { itemsOf, partsInWords, type Item } from './parts.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Contact } from '../../contract/contact.ts';
+import type { Contact } from './contact.ts';
 
 /** Of what its owner may have changed: a photo by link may fail to come, and other details may change by themselves. */
 export function digestOf({ photo: _photo, more: _more, vcard: _vcard, groups, ...contact }: Contact): string {

@@ -1,5 +1,5 @@
-import type { Contact } from '../../contract/contact.ts';
 import type { Skipped } from '../../contract/calls/status.ts';
+import type { Contact } from './contact.ts';
 import type { Part } from './parts.ts';
 
 /** The `mailbox` of a skipped contact, as contacts are in no mailbox. */

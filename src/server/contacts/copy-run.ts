@@ -1,4 +1,6 @@
-import type { Contact } from '../../contract/contact.ts';
+import { Expectations } from './compare-contacts.ts';
+import { digestOf } from './contact-digest.ts';
+import type { ContactFates, Fate, Settled } from './contact-fates.ts';
 import {
   ContactStoreError,
   blamesOne,
@@ -10,11 +12,9 @@ import {
   type FillResult,
   type WriteResult,
 } from './contact-store.ts';
-import type { ContactFates, Fate, Settled } from './contact-fates.ts';
-import { Expectations } from './compare-contacts.ts';
+import type { Contact } from './contact.ts';
 import { FailingContacts, type Failing } from './failing-contacts.ts';
 import { fillingFor } from './fill.ts';
-import { digestOf } from './contact-digest.ts';
 import { indexOf, indexWith } from './listed-there.ts';
 import type { MatchIndex } from './matching.ts';
 import type { Part } from './parts.ts';

@@ -1,5 +1,5 @@
-import type { Contact } from '../../contract/contact.ts';
 import { fromThere, isBrokenOff, type ContactStoreError, type ExistingContact } from './contact-store.ts';
+import type { Contact } from './contact.ts';
 
 /** Failures in a row, with nothing written in between, that may be the contacts'; one more is the destination's. */
 const IN_A_ROW_AT_MOST = 4;

@@ -1,5 +1,5 @@
-import { BLANK_CONTACT, type Contact, type Organization } from '../../contract/contact.ts';
 import type { ExistingContact } from './contact-store.ts';
+import { BLANK_CONTACT, type Contact, type Organization } from './contact.ts';
 import { textKey, wordsOf } from './keys.ts';
 import { itemsOf, nameWords, noteLine, organizationsOf, SINGLE_PARTS, type Item, type Part } from './parts.ts';
 

@@ -1,4 +1,4 @@
-import type { PostalAddress } from '../../contract/contact.ts';
+import type { PostalAddress } from './contact.ts';
 
 /** Normal forms in which two spellings of a value are equal; `''` if it carries no information. */
 export function textKey(text: string): string {

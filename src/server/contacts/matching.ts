@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Contact } from '../../contract/contact.ts';
 import type { ExistingContact } from './contact-store.ts';
+import type { Contact } from './contact.ts';
 import { nameKey, phoneKey, textKey } from './keys.ts';
 import { displayNameOf } from './vcard/read-vcard.ts';
 

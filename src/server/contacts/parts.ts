@@ -1,4 +1,4 @@
-import type { Contact, Labelled, Organization, PostalAddress } from '../../contract/contact.ts';
+import type { Contact, Labelled, Organization, PostalAddress } from './contact.ts';
 import { addressKey, nameKey, phoneKey, textKey, websiteKey, wordsOf } from './keys.ts';
 
 /** The parts of a contact, named as in texts to the subscriber. */

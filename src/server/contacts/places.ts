@@ -1,4 +1,4 @@
-import type { Contact } from '../../contract/contact.ts';
+import type { Contact } from './contact.ts';
 import { itemsOf, nameWords, type Item, type Part } from './parts.ts';
 
 /** Destinations with their own set of fields; a vCard can hold everything. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Contact } from '../../../contract/contact.ts';
 import type { Skipped } from '../../../contract/calls/status.ts';
 import {
   CONTACTS_MAILBOX,
@@ -9,8 +8,10 @@ import {
   type Reading,
   type Survey,
 } from '../contact-store.ts';
+import type { Contact } from '../contact.ts';
 import { textKey } from '../keys.ts';
 import { derivedUid } from '../matching.ts';
+import { splitCards } from '../vcard/cards-in-text.ts';
 import {
   displayNameOf,
   fileKey,
@@ -20,7 +21,6 @@ import {
   type GroupCard,
   type ReadCard,
 } from '../vcard/read-vcard.ts';
-import { splitCards } from '../vcard/cards-in-text.ts';
 import type { CardFault } from '../vcard/vcard-lines.ts';
 import { decoded, type Book, type Dav, type ListedCard, type StoredCard } from './dav.ts';
 

@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Contact } from '../../../contract/contact.ts';
 import {
   changedAllTheTime,
   ContactStoreError,
@@ -12,6 +11,7 @@ import {
   type FillResult,
   type WriteResult,
 } from '../contact-store.ts';
+import type { Contact } from '../contact.ts';
 import { fillingFor } from '../fill.ts';
 import { derivedUid } from '../matching.ts';
 import { PHOTO_NOT_TAKEN } from '../photo-note.ts';

@@ -1,4 +1,4 @@
-import type { Contact, Labelled, PostalAddress } from '../../../contract/contact.ts';
+import type { Contact, Labelled, PostalAddress } from '../contact.ts';
 import { dayInWords, envelopeOf, ItemIndex, type Part } from '../parts.ts';
 import { placed, type Destination } from '../places.ts';
 import { Spill } from '../spill.ts';

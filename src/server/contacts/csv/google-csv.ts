@@ -1,4 +1,4 @@
-import type { Contact, Labelled } from '../../../contract/contact.ts';
+import type { Contact, Labelled } from '../contact.ts';
 import { envelopeOf, hasOwnDisplayName } from '../parts.ts';
 import type { Cells } from './cells.ts';
 import { CsvContact, givenName, hasYear } from './csv-spill.ts';

@@ -1,4 +1,4 @@
-import type { Contact } from '../../../contract/contact.ts';
+import type { Contact } from '../contact.ts';
 import { isInOutlook } from '../parts.ts';
 import type { Cells } from './cells.ts';
 import { CsvContact, givenName } from './csv-spill.ts';

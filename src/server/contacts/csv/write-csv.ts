@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Contact } from '../../../contract/contact.ts';
 import { BYTE_ORDER_MARK, csvRow, harmless } from '../../spreadsheet.ts';
+import type { Contact } from '../contact.ts';
 import type { Cells } from './cells.ts';
 import { GOOGLE_COLUMNS, googleCells } from './google-csv.ts';
 import { OUTLOOK_COLUMNS, OUTLOOK_COM_COLUMNS, outlookCells, outlookComCells } from './outlook-csv.ts';

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { Contact } from '../../../contract/contact.ts';
 import {
   changedAllTheTime,
   ContactStoreError,
@@ -10,13 +9,14 @@ import {
   type FillResult,
   type WriteResult,
 } from '../contact-store.ts';
+import type { Contact } from '../contact.ts';
 import { fillingFor } from '../fill.ts';
-import { COMPARED_FIELDS, existingOf, filledPerson, Person, personOf, uidOf } from './google-person.ts';
 import { askJson, below, fitting, jsonRefusals, pagesOf, refusalOf, type JsonAnswer } from '../json-web.ts';
-import { putPhoto, staysOf } from '../photo-note.ts';
 import type { Part } from '../parts.ts';
+import { putPhoto, staysOf } from '../photo-note.ts';
 import { refusedNote, spillNotes, stayNote, strangersNote } from '../remarks.ts';
 import type { Web } from '../web.ts';
+import { COMPARED_FIELDS, existingOf, filledPerson, Person, personOf, uidOf } from './google-person.ts';
 
 /**
  * Exceeded quotas, which Google answers with 429 or 403, pass by themselves, by tomorrow at the latest. A full account does

@@ -1,12 +1,6 @@
 import * as v from 'valibot';
-import {
-  BLANK_CONTACT,
-  type Contact,
-  type Labelled,
-  type Organization,
-  type PostalAddress,
-} from '../../../contract/contact.ts';
 import type { ExistingContact } from '../contact-store.ts';
+import { BLANK_CONTACT, type Contact, type Labelled, type Organization, type PostalAddress } from '../contact.ts';
 import { hasOwnDisplayName, organizationsOf } from '../parts.ts';
 import { placed } from '../places.ts';
 import { Spill } from '../spill.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { BLANK_CONTACT, type Contact, type Labelled, type PostalAddress } from '../../../contract/contact.ts';
 import type { ExistingContact } from '../contact-store.ts';
+import { BLANK_CONTACT, type Contact, type Labelled, type PostalAddress } from '../contact.ts';
 import { dayInWords, envelopeOf, isInOutlook, ItemIndex, itemsOf, type Part } from '../parts.ts';
 import { placed } from '../places.ts';
 import { Spill } from '../spill.ts';

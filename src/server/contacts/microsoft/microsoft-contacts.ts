@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { Contact } from '../../../contract/contact.ts';
 import {
   changedAllTheTime,
   ContactStoreError,
@@ -9,7 +8,12 @@ import {
   type FillResult,
   type WriteResult,
 } from '../contact-store.ts';
+import type { Contact } from '../contact.ts';
 import { fillingFor } from '../fill.ts';
+import { askJson, below, fitting, getJson, jsonRefusals, pagesOf, refusalOf } from '../json-web.ts';
+import { PHOTO_NOT_TAKEN, putPhoto, staysOf } from '../photo-note.ts';
+import { refusedNote, spillNotes, stayNote, strangersNote } from '../remarks.ts';
+import { TRIES, type Web, type WebAnswer } from '../web.ts';
 import {
   COMPARED_FIELDS,
   existingOf,
@@ -18,10 +22,6 @@ import {
   graphContactOf,
   UID_PROPERTY,
 } from './graph-contact.ts';
-import { askJson, below, fitting, getJson, jsonRefusals, pagesOf, refusalOf } from '../json-web.ts';
-import { PHOTO_NOT_TAKEN, putPhoto, staysOf } from '../photo-note.ts';
-import { refusedNote, spillNotes, stayNote, strangersNote } from '../remarks.ts';
-import { TRIES, type Web, type WebAnswer } from '../web.ts';
 
 /** Throttling is 429 or 503; a full mailbox is known by its code, whatever the status. */
 export const MICROSOFT_REFUSALS = jsonRefusals(

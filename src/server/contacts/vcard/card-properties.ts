@@ -1,4 +1,4 @@
-import type { Labelled } from '../../../contract/contact.ts';
+import type { Labelled } from '../contact.ts';
 import { labelOfApple, labelOfTypes, type LabelKind } from './vcard-labels.ts';
 import { paramOf, typesOf, unescapeText, type VcardLine } from './vcard-lines.ts';
 

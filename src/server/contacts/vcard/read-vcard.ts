@@ -1,4 +1,4 @@
-import type { Contact, Organization, PostalAddress } from '../../../contract/contact.ts';
+import type { Contact, Organization, PostalAddress } from '../contact.ts';
 import { CardProperties, isBlank } from './card-properties.ts';
 import { splitCards } from './cards-in-text.ts';
 import { readCardLines, splitValue, unescapeText, type CardFault, type VcardLine } from './vcard-lines.ts';

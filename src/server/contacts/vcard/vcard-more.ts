@@ -1,4 +1,4 @@
-import type { Labelled } from '../../../contract/contact.ts';
+import type { Labelled } from '../contact.ts';
 import { wordsOf } from '../keys.ts';
 import { CardProperties, isBlank } from './card-properties.ts';
 import { paramOf, typesOf, unescapeText, type VcardLine } from './vcard-lines.ts';

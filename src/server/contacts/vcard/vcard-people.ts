@@ -1,4 +1,4 @@
-import type { Labelled } from '../../../contract/contact.ts';
+import type { Labelled } from '../contact.ts';
 import { CardProperties } from './card-properties.ts';
 import { paramOf, readCardLines, splitValue, typesOf, unescapeText, type VcardLine } from './vcard-lines.ts';
 import { birthdayOf } from './vcard-values.ts';

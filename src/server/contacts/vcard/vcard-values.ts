@@ -1,4 +1,4 @@
-import type { Contact } from '../../../contract/contact.ts';
+import type { Contact } from '../contact.ts';
 import { lineOf, paramOf, typesOf, unescapeText, type VcardLine, type VcardVersion } from './vcard-lines.ts';
 
 /** The year that Apple writes for a birthday without one. */

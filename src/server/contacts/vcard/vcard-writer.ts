@@ -1,5 +1,5 @@
-import type { Contact, Labelled, PostalAddress } from '../../../contract/contact.ts';
 import type { ContactGroup } from '../contact-store.ts';
+import type { Contact, Labelled, PostalAddress } from '../contact.ts';
 import { itemsOf } from '../parts.ts';
 import { Spill } from '../spill.ts';
 import { isBlank } from './card-properties.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Contact } from '../../../contract/contact.ts';
+import type { Contact } from '../contact.ts';
 import type { VcardVersion } from './vcard-lines.ts';
 import { writeVcard } from './vcard-writer.ts';
 

@@ -1,5 +1,5 @@
-import type { Contact } from '../../../contract/contact.ts';
 import type { ContactsFormat } from '../../../contract/export-format.ts';
+import type { Contact } from '../../contacts/contact.ts';
 import { contactsCsv, type CsvLayout } from '../../contacts/csv/write-csv.ts';
 import { displayNameOf } from '../../contacts/vcard/read-vcard.ts';
 import { contactsVcf } from '../../contacts/vcard/vcf.ts';

@@ -1,4 +1,4 @@
-import type { Contact } from '../../../contract/contact.ts';
+import type { Contact } from '../../contacts/contact.ts';
 import type { RoomWatch } from '../disk/disk-room.ts';
 import type { StagedMessages } from '../staging/staged-messages.ts';
 import type { PartMailbox, PartMessage } from '../staging/staged.ts';

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Contact } from '../../../contract/contact.ts';
+import type { Contact } from '../../contacts/contact.ts';
 import { safeName } from '../names/safe-name.ts';
 import { writePst, type FolderRole, type PstFolder, type PstItem } from '../pst/write-pst.ts';
 import type { MailboxName } from '../staging/staged.ts';

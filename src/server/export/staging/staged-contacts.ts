@@ -1,4 +1,4 @@
-import { BLANK_CONTACT, type Contact } from '../../../contract/contact.ts';
+import { BLANK_CONTACT, type Contact } from '../../contacts/contact.ts';
 import { LeaseLost } from '../../transfers/lease.ts';
 import type { Fenced } from './fenced.ts';
 
