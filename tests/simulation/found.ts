@@ -167,6 +167,27 @@ export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
     },
   ],
   [
+    'a source that can not close a mailbox needs one connection more for the last look, and has room for it',
+    {
+      ...PLAIN,
+      folders: boxes(8, 20),
+      connections: 4,
+      source: { unselect: false, listStatus: true },
+      destination: { rewriting: 'adds headers' },
+      weather: SLOW,
+    },
+  ],
+  [
+    'so it has where something is new at each look',
+    {
+      ...PLAIN,
+      folders: boxes(4, 12),
+      connections: 4,
+      source: { saysUidNext: false, listStatus: true },
+      destination: { literals: 'minus', appendsAMinute: 5 },
+    },
+  ],
+  [
     'one connection is enough towards a destination that does not say UIDs',
     {
       ...PLAIN,

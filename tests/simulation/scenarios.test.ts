@@ -1100,3 +1100,33 @@ test('a message whose date can’t be read has the one that its sender wrote, in
   const dates = accounts.destination.find('INBOX')?.messages.map((message) => message.internalDate);
   expect(new Set(dates)).toEqual(new Set([Date.UTC(2020, 1, 3, 4, 5, 6)]));
 });
+
+/** What a worker does over four connections that are far, from the last look at the source on. */
+async function lastLookAt(
+  source: Partial<Quirks>,
+): Promise<{ readonly from: number; readonly trace: readonly string[] }> {
+  const weather = { latency: 20, jitter: 1, pieces: false };
+  const scenario = scenarioWith([20, 10, 10], { connections: 4, source: { listStatus: true, ...source }, weather });
+  const { wrong, trace } = await simulate(scenario, { keepsTrace: true });
+  expect(wrong).toEqual([]);
+  const at = trace.findLastIndex((line) => line.endsWith('UNSELECT'));
+  return { from: Number.parseFloat(trace[at] ?? ''), trace };
+}
+
+function timesIn(trace: readonly string[], what: RegExp): number {
+  return trace.filter((line) => what.test(line)).length;
+}
+
+test('the last look at the source goes over a connection that stands, unless its server can not close a mailbox', async () => {
+  const [own, other] = [await lastLookAt({}), await lastLookAt({ unselect: false })];
+  expect(timesIn(own.trace, /dials source$/)).toBe(timesIn(other.trace, /dials source$/) - 1);
+});
+
+test('a source that refuses to list its mailboxes over a connection that has read is asked over another one', async () => {
+  const { from, trace } = await lastLookAt({});
+  for (const code of ['UNAVAILABLE', 'SERVERBUG', '']) {
+    const refusesReading = { part: 1, code, only: 'LIST', from: from - 1, until: from + 200 };
+    const refused = await lastLookAt({ refusesReading });
+    expect(timesIn(refused.trace, / LIST /)).toBeGreaterThan(timesIn(trace, / LIST /));
+  }
+});
