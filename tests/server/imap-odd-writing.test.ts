@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import { MailError, type MailFault } from '../../src/server/mail/imap/mail-error.ts';
 import type { Appended, NewMessage } from '../../src/server/mail/imap/streams.ts';
 import { knownOf, openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
 import { inPieces, newMessage } from '../support/imap-session.ts';
@@ -267,6 +267,22 @@ describe('Writing to odd servers', () => {
       'LITERAL+',
     );
     expect(await append([newMessage('a')])).toMatchObject([expected]);
+  });
+
+  test.each<[string, MailFault]>([
+    ['Session expired', 'lost'],
+    ['Account exceeded command or bandwidth limits.', 'busy'],
+    ['[UNAVAILABLE] later', 'busy'],
+    ['[OVERQUOTA] full', 'full'],
+    ['[EXPIRED] again', 'credentials'],
+  ])('what it has not answered before its goodbye (%s) may be stored', async (words, fault) => {
+    const { append } = await writing((line, stage) => {
+      if (line === 'a') {
+        stage.say(`* BYE ${words}`);
+        stage.hangUp();
+      } else if (!line.includes(' APPEND ')) return false;
+    }, 'LITERAL+');
+    expect(await append([newMessage('a')])).toMatchObject([{ kind: 'unknown', error: { fault } }]);
   });
 
   test('what is refused in place of “go on” leaves the connection as it was', async () => {

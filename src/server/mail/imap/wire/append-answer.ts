@@ -1,4 +1,4 @@
-import { isLasting, isMisread, MailError, wordsOf } from '../mail-error.ts';
+import { isGoodbye, isLasting, isMisread, MailError, wordsOf } from '../mail-error.ts';
 import type { Appended } from '../streams.ts';
 import { bigNumberOf } from './opening.ts';
 import type { StatusResponse } from './status-response.ts';
@@ -33,15 +33,20 @@ export function notStoredBy(error: unknown): Appended {
     case 'busy':
       // This message is beyond it.
       if (isLasting(error)) return refusedBy(error);
-      return { kind: 'failed', error };
+      return failedBy(error);
     case 'credentials':
     case 'full':
-      return { kind: 'failed', error };
+      return failedBy(error);
     case 'refused':
       return error.responseCode !== undefined && NOT_ITS_OWN.has(error.responseCode)
         ? { kind: 'failed', error }
         : refusedBy(error);
   }
+}
+
+/** A goodbye, whatever its reason, says nothing of what was sent before it. */
+function failedBy(error: MailError): Appended {
+  return { kind: isGoodbye(error) ? 'unknown' : 'failed', error };
 }
 
 function refusedBy(error: MailError): Appended {
