@@ -273,6 +273,7 @@ describe('Writing to odd servers', () => {
     ['Session expired', 'lost'],
     ['Account exceeded command or bandwidth limits.', 'busy'],
     ['[UNAVAILABLE] later', 'busy'],
+    ['[LIMIT] Resource limit exceeded', 'lost'],
     ['[OVERQUOTA] full', 'full'],
     ['[EXPIRED] again', 'credentials'],
   ])('what it has not answered before its goodbye (%s) may be stored', async (words, fault) => {

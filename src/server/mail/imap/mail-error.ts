@@ -85,6 +85,12 @@ export function asRefusal({ responseCode, cause, account }: MailError): MailErro
   return new MailError('refused', `The mail server: refused (${responseCode ?? 'no code'}).`, options).of(account);
 }
 
+/** The same goodbye, as one {@link isFarewell without a reason that passes}. */
+export function asFarewell({ responseCode, cause, account }: MailError): MailError {
+  const options = { cause, ...(responseCode === undefined ? {} : { responseCode }) };
+  return new MailError('lost', 'The mail server said goodbye.', options).of(account);
+}
+
 /** A refusal in a server's own words, without a response code: many say no more than NO when something is wrong with them. */
 export function isBareRefusal(error: unknown): error is MailError {
   return isRefusal(error) && error.responseCode === undefined && error.cause !== undefined;

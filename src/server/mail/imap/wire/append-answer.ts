@@ -1,4 +1,4 @@
-import { isGoodbye, isLasting, isMisread, MailError, wordsOf } from '../mail-error.ts';
+import { asFarewell, isGoodbye, isLasting, isMisread, MailError, wordsOf } from '../mail-error.ts';
 import type { Appended } from '../streams.ts';
 import { bigNumberOf } from './opening.ts';
 import type { StatusResponse } from './status-response.ts';
@@ -31,9 +31,9 @@ export function notStoredBy(error: unknown): Appended {
     case 'certificate':
       return { kind: 'unknown', error };
     case 'busy':
-      // This message is beyond it.
-      if (isLasting(error)) return refusedBy(error);
-      return failedBy(error);
+      if (!isLasting(error)) return failedBy(error);
+      // This message is beyond it; or one of those before, where it says goodbye.
+      return isGoodbye(error) ? { kind: 'unknown', error: asFarewell(error) } : refusedBy(error);
     case 'credentials':
     case 'full':
       return failedBy(error);

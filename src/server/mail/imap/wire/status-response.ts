@@ -1,4 +1,4 @@
-import { MailError, mailErrorOf } from '../mail-error.ts';
+import { asFarewell, type MailError, mailErrorOf } from '../mail-error.ts';
 
 /** How much of what a server says to people is kept, in characters. */
 const TEXT_LIMIT = 1000;
@@ -61,9 +61,5 @@ export function errorOf(answer: StatusResponse, options: { readonly signingIn?: 
   const error = mailErrorOf(
     Object.assign(cause, words, { code: answer.code === undefined ? 'EConnectionClosed' : '' }),
   );
-  if (error.fault !== 'refused') return error;
-  return new MailError('lost', 'The mail server said goodbye.', {
-    cause,
-    ...(answer.code === undefined ? {} : { responseCode: answer.code }),
-  });
+  return error.fault === 'refused' ? asFarewell(error) : error;
 }
