@@ -697,7 +697,7 @@ export function serve(
       keepSome((octets) => !quirks.refused.has(digestOf(octets)));
       const refusal = no(quirks.refused.get(digestOf(first.octets)) ?? '', [first]);
       if (refusal.text.includes(SAYS_GOODBYE)) {
-        hangUp('Connection is closed. 14');
+        hangUp(refusal.text.includes('LIMIT') ? '[LIMIT] Resource limit exceeded' : 'Connection is closed. 14');
         return null;
       }
       if (!refusal.text.includes(HANGS_UP)) return refusal;

@@ -289,7 +289,7 @@ test('nor is their mailbox told as one that takes none where several messages of
     }
 });
 
-test.each(['', 'TOOBIG', 'LIMIT', 'SERVERBUG', HANGS_UP, SAYS_GOODBYE])(
+test.each(['', 'TOOBIG', 'LIMIT', 'SERVERBUG', HANGS_UP, SAYS_GOODBYE, `${SAYS_GOODBYE} LIMIT`])(
   'what a destination has kept of several messages in one command, which it answers by "%s", is not stored again',
   async (code) => {
     for (const uidPlus of [true, false]) {
