@@ -93,6 +93,18 @@ describe('the ledger', () => {
     expect(await ledger.tally()).toEqual({ done: 1, bytes: 3, kept: 0 });
   });
 
+  test('knows how a mailbox of the destination was before the first append under its UIDVALIDITY of now', async () => {
+    const { ledger, mailbox } = await opened(await ordered());
+    const messages = [{ uid: 1, size: 3, date: null }];
+    const renumbered = { uidValidity: 7n, uidNext: 3 };
+    const known = [];
+    for (const facts of [FACTS, { ...FACTS, uidNext: 40 }, renumbered, { ...renumbered, uidNext: 9 }]) {
+      await ledger.open([{ mailboxId: mailbox.id, messages, ...facts }]);
+      known.push((await ledger.mailboxes())[0]?.destination);
+    }
+    expect(known).toEqual([FACTS, FACTS, renumbered, renumbered]);
+  });
+
   test('counts what was stored as traffic of that day, whatever becomes of it later', async () => {
     const { ledger, mailbox, row } = await opened(await ordered());
     await ledger.settle([

@@ -38,6 +38,12 @@ export type Evidence = {
 const PASSING: { readonly until?: number } = { until: 0 };
 const STORED = new Set(['stored', 'kept', 'changed']);
 const SUBSCRIBER = new Set(['before', 'subscriber']);
+/** Deeds after which what had not been read back in a mailbox of the destination may be lost. */
+const UNSURE_AFTER = new Set<Scenario['deeds'][number]['does']>([
+  'deletes a mailbox',
+  'makes a mailbox anew',
+  'renumbers a mailbox',
+]);
 const isWorker = (by: string) => !SUBSCRIBER.has(by);
 
 /** `stand`: how many that the destination had before may stand for one of the source. */
@@ -108,7 +114,7 @@ export function judge(evidence: Evidence): string[] {
   }
   // A later order sees what an earlier one could not.
   const more = receipt.duplicated - duplicated;
-  if (more < 0 || more > tolerated + takenBackAfter(evidence))
+  if (more < 0 || more > tolerated + takenBackAfter(evidence) + putBackIn(destination, counts))
     wrong.push(`${receipt.duplicated} duplicated are told of ${duplicated}`);
   // What the subscriber deletes before it is read back can't be told from what the server lost; what is moved can, by
   // its UID.
@@ -149,6 +155,11 @@ function unreadOf({ destination, scenario }: Evidence, deleted: ReadonlySet<stri
 function storedUnheard({ cutShort, destination }: Evidence): number {
   return destination.history.filter(({ kind, by, time }) => kind === 'stored' && time >= (cutShort.get(by) ?? Infinity))
     .length;
+}
+
+/** Copies of the source's messages that the subscriber has put there. */
+function putBackIn(destination: SimulatedAccount, counts: ReadonlyMap<string, Count>): number {
+  return allIn(destination).filter(({ by, digest }) => by === 'subscriber' && counts.has(digest)).length;
 }
 
 function takenBackAfter({ ended, destination }: Evidence): number {
@@ -213,10 +224,8 @@ function falselyNoted({ scenario, noted }: Pick<Evidence, 'scenario' | 'noted'>)
 function isCalm({ stops, links, database, source, destination, orders, deeds }: Scenario): boolean {
   const hangsUp = source.goodbyeAfterCommands !== undefined || destination.goodbyeAfterCommands !== undefined;
   const isSaid = destination.uidPlus === true && destination.storesRefused !== true && orders === 1;
-  // What had not been read back in a mailbox that is deleted, or gets other UIDs, is brought again: it may have been lost.
-  const isLost = deeds.some(
-    ({ side, does }) => side === 'destination' && (does === 'deletes a mailbox' || does === 'renumbers a mailbox'),
-  );
+  // That is brought again.
+  const isLost = deeds.some(({ side, does }) => side === 'destination' && UNSURE_AFTER.has(does));
   return stops.length + links.length + database.length === 0 && !hangsUp && !isLost && isSaid;
 }
 

@@ -186,7 +186,8 @@ export class LedgerTables {
       const id = holding.epoch * NUMBERS_A_LEASE + this.#nextNumber;
       this.#groupsOf(holding.transfer).set(id, { ...group, id, messages });
       const mailbox = this.#mailboxes.get(group.mailboxId);
-      if (mailbox !== undefined) mailbox.destination ??= { uidValidity: group.uidValidity, uidNext: group.uidNext };
+      if (mailbox !== undefined && mailbox.destination?.uidValidity !== group.uidValidity)
+        mailbox.destination = { uidValidity: group.uidValidity, uidNext: group.uidNext };
       return { ...group, id };
     });
   }

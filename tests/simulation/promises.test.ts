@@ -40,6 +40,7 @@ describe('what the destination does is not told as lost, changed or doubled', ()
     'renumbers a mailbox',
     'deletes a mailbox',
     'moves a message',
+    'moves a message away and back',
     'deletes a message',
     'reads a message',
   ])('when its subscriber %s, at whatever moment of two orders', { tags: 'sampled' }, async (does) => {
@@ -85,6 +86,39 @@ test.each<Deed['does']>(['moves a message', 'deletes a message'])(
       }
   },
 );
+
+function timesOf(digest: string, all: readonly string[]): number {
+  return all.filter((each) => each === digest).length;
+}
+
+test('what its subscriber puts back into a mailbox that was made anew is told as there twice where it is, and only there', async () => {
+  let doubled = 0;
+  for (const sizes of [{ sizes: SMALL }, {}])
+    for (const atCommand of [15, 21, 33, 45, 48, 57])
+      for (const every of [1, 3]) {
+        const puts = Array.from({ length: 8 }, (_, at) => atCommand + 30 + at * every);
+        const deeds: readonly Deed[] = [
+          { side: 'destination', atCommand, does: 'makes a mailbox anew' },
+          ...puts.map((at) => ({ side: 'destination', atCommand: at, does: 'puts back what it had' }) as const),
+        ];
+        const folders = [
+          { name: 'INBOX', letters: 3 },
+          { name: 'Letters', letters: 24 },
+        ];
+        const { wrong, receipts, accounts } = await simulate({ ...PLAIN, ...sizes, folders, connections: 1, deeds });
+        const [theirs, ours] = [digestsIn(accounts.source, 'Letters'), digestsIn(accounts.destination, 'Letters')];
+        const more = [...new Set(theirs)].map((digest) => timesOf(digest, ours) - timesOf(digest, theirs));
+        const duplicated = more.reduce((sum, each) => sum + Math.max(0, each), 0);
+        expect({ atCommand, every, wrong, told: receipts.map((receipt) => receipt.duplicated) }).toEqual({
+          atCommand,
+          every,
+          wrong: [],
+          told: [duplicated],
+        });
+        doubled += duplicated;
+      }
+  expect(doubled).toBeGreaterThan(0);
+});
 
 test('messages that the source counts and finds, and neither lists nor hands out, are told as left out', async () => {
   const poison = [3, 4, 17, 40].map((letter) => ({ letter, withheld: true }) as const);

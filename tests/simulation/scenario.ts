@@ -14,10 +14,13 @@ export type Deed = {
   readonly atCommand: number;
   readonly does:
     | 'moves a message'
+    | 'moves a message away and back'
     | 'deletes a message'
     | 'reads a message'
     | 'gets new mail'
     | 'deletes a mailbox'
+    | 'makes a mailbox anew'
+    | 'puts back what it had'
     | 'renames a mailbox'
     | 'renames a mailbox and makes it anew'
     | 'writes a mailbox in small letters'

@@ -4,6 +4,9 @@ import { lettersOf } from './letters.ts';
 import type { Deed } from './scenario.ts';
 
 const WHO = 'subscriber';
+/** Messages of mailboxes that have been made anew, by account, which are put back some at a time. */
+const KEPT = new WeakMap<SimulatedAccount, { readonly name: string; readonly messages: StoredMail[] }>();
+const PUT_BACK_AT_ONCE = 3;
 
 /** Does to an account what somebody else does meanwhile; nothing when there is nothing to do it to. */
 export function perform(deed: Deed, account: SimulatedAccount, chance: Chance): void {
@@ -16,6 +19,9 @@ export function perform(deed: Deed, account: SimulatedAccount, chance: Chance): 
     case 'moves a message':
       if (folder === undefined || message === undefined) return;
       account.move(folder, message, account.find('Kept by hand') ?? account.create('Kept by hand'), WHO);
+      return;
+    case 'moves a message away and back':
+      if (folder !== undefined && message !== undefined) account.move(folder, message, folder, WHO);
       return;
     case 'deletes a message':
       if (folder !== undefined && message !== undefined) account.expunge(folder, new Set([message]), WHO);
@@ -31,13 +37,31 @@ export function perform(deed: Deed, account: SimulatedAccount, chance: Chance): 
         WHO,
       );
       return;
-    case 'deletes a mailbox': {
+    case 'deletes a mailbox':
+    case 'makes a mailbox anew': {
       // At the destination one that only has what was brought; at the source any.
       const others = folders.filter(
         ({ name, messages }) =>
           name !== 'INBOX' && (deed.side === 'source' || messages.every(({ by }) => by !== 'before' && by !== WHO)),
       );
-      if (others.length > 0) account.delete(chance.one(others).name, WHO);
+      if (others.length === 0) return;
+      const { name, messages } = chance.one(others);
+      account.delete(name, WHO);
+      if (deed.does === 'deletes a mailbox') return;
+      account.create(name);
+      KEPT.set(account, { name, messages: [...messages] });
+      return;
+    }
+    case 'puts back what it had': {
+      const { name, messages } = KEPT.get(account) ?? { name: '', messages: [] };
+      const made = account.find(name);
+      const some = messages.splice(0, PUT_BACK_AT_ONCE);
+      if (made !== undefined)
+        account.store(
+          made,
+          some.map(({ octets, flags, internalDate }) => ({ octets, flags: [...flags], internalDate })),
+          WHO,
+        );
       return;
     }
     case 'writes a mailbox in small letters': {

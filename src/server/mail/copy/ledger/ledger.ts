@@ -5,7 +5,8 @@ export type LedgerMailbox = {
   readonly sourceUidValidity: bigint;
   readonly destinationPath: string;
   /**
-   * As the destination was before the first append of this transfer: what has come since has a UID from `uidNext` on.
+   * As the destination was before the first append of this transfer under the UIDVALIDITY of the last one: what has come
+   * since has a UID from `uidNext` on.
    */
   readonly destination?: { readonly uidValidity: bigint; readonly uidNext: number };
   /** Why it was left out, or is not complete. */

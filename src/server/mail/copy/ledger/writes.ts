@@ -41,7 +41,7 @@ export async function commitWrites(
   for (const [mailboxId, first] of firsts(opened))
     statements.push({
       text: `update ledger_mailboxes set destination_uid_validity = $2, destination_uid_next = $3
-         where id = $1 and destination_uid_validity is null`,
+         where id = $1 and destination_uid_validity is distinct from $2`,
       parameters: [mailboxId, first.uidValidity.toString(), first.uidNext],
     });
   if (former.length > 0)

@@ -14,7 +14,10 @@ export type Compared = {
   readonly lost: number;
   readonly changed: number;
   readonly kept: number;
-  /** Messages that are equal to one of ours, have its date, have come since our first append, and belong to no row. */
+  /**
+   * Messages that are equal to one of ours, have its date, have come since our first append, and belong to no row, but for
+   * as many of each as were taken away: those have been put back.
+   */
   readonly duplicated: number;
   /** Rows have UIDs of another UIDVALIDITY than the mailbox has now. */
   readonly isStale: boolean;
@@ -31,7 +34,8 @@ const TRIES = 3;
 export async function compareMailbox(mailbox: LedgerMailbox, checker: MailReader, run: Run): Promise<Compared> {
   const there = await listDestination(checker, mailbox.destinationPath);
   const { claimed, taken, ...counts } = await compareRows(mailbox, there, run);
-  const duplicated = await countDuplicated(mailbox, there, claimed, checker, run);
+  const away = new Set(taken.map(({ uid }) => uid));
+  const duplicated = await countDuplicated(mailbox, there, { claimed, away }, checker, run);
   if (taken.length > 0) await run.copy.ledger.settle(taken);
   return { ...counts, duplicated };
 }
@@ -65,28 +69,31 @@ async function compareRows(mailbox: LedgerMailbox, there: There, { copy }: Run) 
   return { ...counts, claimed, taken };
 }
 
+/** What rows have at the destination, by its UIDs, and which rows were taken away from there, by those of the source. */
+type Rows = { readonly claimed: UidSet; readonly away: ReadonlySet<number> };
+
 /**
  * How many messages have come since our first append, which no row of the mailbox has, that are equal to one of ours.
- * Under another UIDVALIDITY than it had then nobody can tell which have come since.
+ * Under another UIDVALIDITY than the mailbox had at the last append nobody can tell which have come since.
  */
 async function countDuplicated(
   mailbox: LedgerMailbox,
   { uidValidity, messages }: There,
-  claimed: UidSet,
+  { claimed, away }: Rows,
   checker: MailReader,
   run: Run,
 ): Promise<number> {
   const first = mailbox.destination;
   if (first === undefined || first.uidValidity !== uidValidity) return 0;
   const newcomers = messages.filter(({ uid }) => uid >= first.uidNext && !claimed.has(uid));
-  return newcomers.length === 0 ? 0 : countEqual(newcomers, mailbox, first.uidValidity, checker, run);
+  return newcomers.length === 0 ? 0 : countEqual(newcomers, mailbox, { uidValidity, away }, checker, run);
 }
 
 /** How many of these newcomers are equal to a message of ours and known to no row of another mailbox. */
 async function countEqual(
   newcomers: readonly Planned[],
   mailbox: LedgerMailbox,
-  uidValidity: bigint,
+  { uidValidity, away }: Pick<Rows, 'away'> & { readonly uidValidity: bigint },
   checker: MailReader,
   run: Run,
 ): Promise<number> {
@@ -98,6 +105,7 @@ async function countEqual(
   );
   const digests = await digestsByLook(new Set(looks.values()), mailbox, uidValidity, run);
   const digestsFor = (uid: number) => digests.get(looks.get(uid) ?? '') ?? new Set();
+  const putBack = await digestsAway(mailbox, away, new Set([...digests.values()].flatMap((all) => [...all])), run);
   // If the mailbox was left in the middle, what was on its way may have arrived since.
   const underWay = (await ledger.groups()).flatMap(({ mailboxId, messages }) =>
     mailboxId === mailbox.id ? messages.map(keyOf) : [],
@@ -108,7 +116,9 @@ async function countEqual(
       const { sha256 } = await digestOf(octets);
       if (!digestsFor(uid).has(sha256)) continue;
       const arrived = underWay.indexOf(looks.get(uid) ?? '');
-      if (arrived >= 0) underWay.splice(arrived, 1);
+      const returned = putBack.indexOf(sha256);
+      if (returned >= 0) putBack.splice(returned, 1);
+      else if (arrived >= 0) underWay.splice(arrived, 1);
       else equal += 1;
     }
   return equal;
@@ -127,6 +137,21 @@ async function digestsByLook(
     for (const row of page)
       if (row.sha256 !== undefined && row.destinationUidValidity === uidValidity && isStored(row))
         digests.get(keyOf(row))?.add(row.sha256);
+  return digests;
+}
+
+/** The digests, of these, of messages that were taken away, as often as there are. */
+async function digestsAway(
+  { id }: LedgerMailbox,
+  away: ReadonlySet<number>,
+  wanted: ReadonlySet<string>,
+  { copy }: Run,
+): Promise<string[]> {
+  const digests: string[] = [];
+  if (wanted.size === 0) return digests;
+  for await (const page of copy.ledger.rows(id))
+    for (const { uid, fate, sha256 } of page)
+      if (sha256 !== undefined && wanted.has(sha256) && (fate === 'taken' || away.has(uid))) digests.push(sha256);
   return digests;
 }
 
