@@ -90,6 +90,39 @@ test('a mailbox that the server is in trouble with keeps nothing in the others f
   expect(await takenBack(false)).toEqual({ isOneByOne: true, absent: 0, archives: false });
 });
 
+test.each(['EXAMINE', 'SELECT'] as const)(
+  'a mailbox of which the server says at %s what is said of accounts keeps nothing in the others from being taken back',
+  async (command) => {
+    const open = async (by: string, path: string) => {
+      if (by === command && path === 'Damaged')
+        throw new MailError('credentials', 'It says so.', { responseCode: 'AUTHORIZATIONFAILED' });
+      return { uidValidity: 1n, exists: 1 };
+    };
+    const { reader, writer, records, there } = openMailbox([7]);
+    const ended = takeBack({
+      clock: HASTY_CLOCK,
+      reader: async () => ({ ...reader, open: (path: string) => open('EXAMINE', path) }),
+      writer: async () =>
+        ({
+          ...writer,
+          select: (path: string) => open('SELECT', path),
+          expunge: async (path: string) => {
+            if (path === 'INBOX') there.clear();
+          },
+        }) as unknown as MailWriter,
+      control: async () => listing('Damaged', 'INBOX'),
+      limits: { connections: 1 },
+      records: { ...records, paths: async () => ['Damaged', 'INBOX'] } as unknown as TakeBackRecords,
+      mayWrite: () => true,
+      mayWait: true,
+      signal: new AbortController().signal,
+      onStep: () => {},
+    });
+    expect(await ended).toEqual({ isOneByOne: true, absent: 0, archives: false });
+    expect(there.size).toBe(0);
+  },
+);
+
 /** A mailbox of messages with the octets `a`, of which the newest are shown; some are left out of the first answer. */
 function openMailbox(
   uids: readonly number[],
@@ -150,7 +183,7 @@ function openMailbox(
       signal: new AbortController().signal,
       onStep: () => {},
     });
-  return { there, removed, takenBack };
+  return { there, removed, reader, writer, records, takenBack };
 }
 
 async function* aloneOf(octets: Buffer): AsyncIterable<Uint8Array> {

@@ -131,6 +131,8 @@ export type Quirks = {
   readonly bytesADay: number;
   readonly connections: number;
   readonly dropsKeywords: boolean;
+  /** It stores messages without their flags, and takes those by STORE. */
+  readonly dropsFlags: boolean;
   /** It says STATUS with a listing. */
   readonly listStatus: boolean;
   /** It can close a mailbox without removing anything from it (RFC 3691). */
@@ -216,6 +218,7 @@ export const GOOD: Quirks = {
   bytesADay: Infinity,
   connections: Infinity,
   dropsKeywords: false,
+  dropsFlags: false,
   listStatus: false,
   unselect: true,
   roundsSize: false,
@@ -381,7 +384,7 @@ export class SimulatedAccount {
       formerly: [],
       octets: own ? octets : rewritten(octets, this.quirks.rewriting, this.#nextId),
       digest,
-      flags: new Set(this.quirks.dropsKeywords ? flags.filter((flag) => flag.startsWith('\\')) : flags),
+      flags: new Set(this.quirks.dropsFlags && !own ? [] : this.#keptOf(flags)),
       internalDate: this.quirks.ignoresDate && !own ? Math.floor(this.#now() / 1000) * 1000 : internalDate,
       by,
       at: this.#now(),
@@ -391,6 +394,10 @@ export class SimulatedAccount {
     folder.messages.push(message);
     this.#did('stored', by, folder, message);
     return message.uid;
+  }
+
+  #keptOf(flags: readonly string[]): readonly string[] {
+    return this.quirks.dropsKeywords ? flags.filter((flag) => flag.startsWith('\\')) : flags;
   }
 
   /** What was refused without an end of its last line is the same message with one. */

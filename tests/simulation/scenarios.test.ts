@@ -464,13 +464,50 @@ test.each(['source', 'destination'] as const)('nor is it where several mailboxes
       }
 });
 
-test('nor is it where a mailbox of the destination says so when it is to be read back', async () => {
+test.each(['source', 'destination'] as const)(
+  'nor is it where a mailbox of the %s has been opened once, and says so when it is to be read',
+  async (side) => {
+    for (const code of ['AUTHORIZATIONFAILED', 'OVERQUOTA'])
+      for (const path of ['INBOX', 'Box 1'])
+        for (const connections of [1, 4]) {
+          const { told, wanted } = await endsWhereClosing(side, { path, opens: 1, code }, { connections });
+          expect(told).toEqual(wanted);
+        }
+  },
+);
+
+test('nor is it where one says so when flags that were dropped at APPEND are to be set', async () => {
   for (const code of ['AUTHORIZATIONFAILED', 'OVERQUOTA'])
-    for (const path of ['INBOX', 'Box 1'])
-      for (const connections of [1, 4]) {
-        const { told, wanted } = await endsWhereClosing('destination', { path, opens: 1, code }, { connections });
-        expect(told).toEqual(wanted);
+    for (const connections of [1, 4])
+      for (let opens = 0; opens < 8; opens += 1) {
+        const closing = { path: 'INBOX', opens, code };
+        const destination = { dropsFlags: true, closing };
+        const { receipts } = await simulate(scenarioWith([20, 5], { connections, destination }));
+        const failures = receipts.map(({ failure }) => failure);
+        expect({ code, connections, opens, failures }).toEqual({ code, connections, opens, failures: [undefined] });
       }
+});
+
+test('nor is it where one says so when what a worker stored too late is to be taken back', async () => {
+  for (const [atWrite, opens] of [
+    [19, 15],
+    [20, 15],
+    [21, 18],
+    [22, 19],
+  ] as const) {
+    const closing = { path: 'INBOX', opens, until: opens + 1, code: 'OVERQUOTA' };
+    const { wrong, receipts } = await simulate(
+      scenarioWith([20, 3], {
+        connections: 2,
+        sizes: SMALL,
+        weather: { latency: 20, jitter: 1, pieces: false },
+        destination: { thinking: 1000, multiAppend: false, closing },
+        stops: [{ worker: 1, atWrite, freezeFor: 40_000 }],
+      }),
+    );
+    const failures = receipts.map(({ failure }) => failure);
+    expect({ atWrite, wrong, failures }).toEqual({ atWrite, wrong: [], failures: [undefined] });
+  }
 });
 
 test.each(['source', 'destination'] as const)(

@@ -13,7 +13,7 @@ import type { Fetches } from './storing/fetches.ts';
 import { askForFirst, sendMessages } from './storing/sending.ts';
 import { refuse, type Sending, type Unsaid } from './storing/settling.ts';
 import { appendName, BREAKS_ALONE, BREAKS_TOGETHER, isSentAway, messageName, sourcePlace } from './troubles/breaks.ts';
-import { notingHangUps } from './troubles/hang-ups.ts';
+import { isSuspect, notingHangUps } from './troubles/hang-ups.ts';
 
 /** How often, in one run, a folder's messages are looked for anew because its destination has another UIDVALIDITY. */
 const RENUMBERED_AT_MOST = 10;
@@ -97,7 +97,8 @@ type Begun = {
 
 function begin(folder: Folder, path: string, listing: FolderListing, session: Session, run: Run): Begun | undefined {
   const messages = listing.messages.filter(({ uid }) => !listing.leftOut.has(uid));
-  if (messages.length === 0) return undefined;
+  // Before a suspect another one is opened, whose answer would stand behind what was asked for ahead.
+  if (messages.length === 0 || isSuspect('source', folder.sourcePath, run)) return undefined;
   const selected = openBoth(folder.sourcePath, path, listing.opened.uidValidity, session, run);
   const { sizes, ledger } = run.copy;
   const claims = selected.then(({ uidValidity }) => ledger.claimed(path, uidValidity));
@@ -312,7 +313,7 @@ async function overNewReader(
 ): Promise<void> {
   await session.reader[Symbol.asyncDispose]();
   await using reader = await run.copy.source.reader();
-  await reopen(reader, sourcePath, sourceUidValidity);
+  await reopen(reader, sourcePath, sourceUidValidity, run);
   await work({ ...session, reader });
 }
 

@@ -19,7 +19,7 @@ import { readRows } from './looking/known-rows.ts';
 import { settleAbsent } from './reading-back/absent.ts';
 import { droppedFlags, readBack } from './reading-back/read-back.ts';
 import { FolderLeft, PlanAgain, type Check, type CheckSession, type Run, type Session } from './run/run.ts';
-import { suspectsLast } from './troubles/hang-ups.ts';
+import { notingHangUps, suspectsLast } from './troubles/hang-ups.ts';
 import { askedAgain, isTroubled, unlessInTrouble, unlessTroubled } from './troubles/troubles.ts';
 
 /** So often in a row a folder stops, with nothing moved, before others go on. A lane gives up after one more. */
@@ -294,12 +294,15 @@ async function setDroppedFlags(engine: Engine): Promise<void> {
   if (dropped.length > 0) await closeOthers(engine, ['lanes']);
   await lanes.work(
     workOf([...Map.groupBy(dropped, ({ path }) => path)]),
-    async ([path, all], { writer }) => {
+    async ([path, all], { writer, checker }) => {
       const asked = <Answer>(ask: () => Promise<Answer>) =>
         unlessInTrouble(() => askedAgain(ask), 'flags in', path, run);
-      const selected = await asked(() => writer.select(path));
-      if (selected === null) return;
-      for (const { uid, flags } of all) await asked(() => writer.addFlags(path, uid, selected.keeps(flags)));
+      const setting = async () => {
+        const selected = await askedAgain(() => writer.select(path));
+        for (const { uid, flags } of all) await asked(() => writer.addFlags(path, uid, selected.keeps(flags)));
+      };
+      const opening = () => notingHangUps('destination', path, checker, run, setting);
+      await unlessInTrouble(opening, 'opened for flags', path, run);
     },
     () => 1,
   );

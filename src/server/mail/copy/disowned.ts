@@ -1,6 +1,7 @@
 import { closeOthers, type Engine } from './engine.ts';
 import { workOf } from './lanes/lane-work.ts';
 import { storedPath } from './ledger/rows.ts';
+import { notingHangUps } from './troubles/hang-ups.ts';
 import { unlessInTrouble } from './troubles/troubles.ts';
 
 /**
@@ -20,10 +21,14 @@ export async function takeBackDisowned(engine: Engine): Promise<boolean> {
   const named = new Map(destinationPaths.map((path) => [storedPath(path), path]));
   await lanes.work(
     workOf([...Map.groupBy(disowned, ({ destinationPath: path }) => named.get(path) ?? path)]),
-    async ([path, all], { writer }) => {
-      const selected = await unlessInTrouble(() => writer.select(path), 'taken back in', path, run);
-      const uids = all.flatMap(({ uid, uidValidity }) => (uidValidity === selected?.uidValidity ? [uid] : []));
-      if (uids.length > 0) await unlessInTrouble(() => writer.expunge(path, uids), 'taken back in', path, run);
+    async ([path, all], { writer, checker }) => {
+      const takingBack = async () => {
+        const selected = await writer.select(path);
+        const uids = all.flatMap(({ uid, uidValidity }) => (uidValidity === selected.uidValidity ? [uid] : []));
+        if (uids.length > 0) await writer.expunge(path, uids);
+      };
+      const opening = () => notingHangUps('destination', path, checker, run, takingBack);
+      await unlessInTrouble(opening, 'taken back in', path, run);
     },
     () => 1,
   );

@@ -13,6 +13,7 @@ import { digestOf } from './message/digest.ts';
 import type { AccountLimits } from './run/mail-copy.ts';
 import { isWindow } from './run/provider-limits.ts';
 import { destinationPlace, fetchReadable, openFaults, type Faults, type Place } from './troubles/breaks.ts';
+import { notingHangUps, type Openings } from './troubles/hang-ups.ts';
 import { askedAgain, isTroubled, RefusedForNow } from './troubles/troubles.ts';
 
 const MESSAGES_AT_ONCE = 200;
@@ -52,9 +53,15 @@ export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
   const looked = () => {
     moved += 1;
   };
-  const run = { ...openFaults(), looked };
   const paths = await records.paths();
   const mailboxes = await listed(taking);
+  const run: Faults & Openings = {
+    ...openFaults(),
+    looked,
+    opened: { source: new Set(), destination: new Set() },
+    sourcePaths: () => [],
+    destinationPaths: () => mailboxes.map(({ path }) => path),
+  };
   // The names that the server has for those that no column holds.
   const names = new Map(mailboxes.map(({ path }) => [storedPath(path), path]));
   const archives = isGmailLike(mailboxes);
@@ -149,7 +156,7 @@ async function takeBackFrom(
   { path, stored }: Named,
   session: Session,
   taking: TakingBack,
-  run: Faults,
+  run: Faults & Openings,
 ): Promise<number> {
   const { reader } = session;
   const { records } = taking;
@@ -170,7 +177,7 @@ async function takeBackFrom(
     after = last;
     stopWhenAsked(taking);
     // Anew for each page: what others have changed shows only then.
-    const opened = await askedAgain(() => reader.open(path));
+    const opened = await opening(path, reader, run, () => askedAgain(() => reader.open(path)));
     // Under another UIDVALIDITY a UID is of some other message.
     const named = page.filter(({ uidValidity }) => uidValidity === opened.uidValidity);
     const taken = await takeBackPage(path, named, opened, { ...session, search }, taking, run);
@@ -186,7 +193,7 @@ async function takeBackPage(
   opened: Opened,
   { reader, writer, search }: Session & { readonly search: Search },
   taking: TakingBack,
-  run: Faults,
+  run: Faults & Openings,
 ): Promise<Taken> {
   const { records, onStep, limits } = taking;
   const hidden = isWindow(opened.exists, limits);
@@ -207,7 +214,7 @@ async function takeBackPage(
   await records.intend(ours);
   await onStep('intended');
   stopWhenAsked(taking);
-  const selected = await writer.select(path);
+  const selected = await opening(path, reader, run, () => writer.select(path));
   if (selected.uidValidity !== opened.uidValidity) throw new MailboxRenumbered();
   await writer.expunge(
     path,
@@ -243,6 +250,15 @@ async function goneOf(
   const shownLate = missing.filter(({ destinationUid }) => shown.uids.has(destinationUid));
   for (const [uid, all] of await flagsOf(path, shownLate, reader)) flags.set(uid, all);
   return missing.filter((message) => !shownLate.includes(message) && message.destinationUid > shown.lowest);
+}
+
+function opening<Answer>(
+  path: string,
+  reader: MailReader,
+  run: Openings,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  return notingHangUps('destination', path, reader, run, work);
 }
 
 function lowestOf(uids: readonly number[]): number {

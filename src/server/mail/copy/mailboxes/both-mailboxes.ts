@@ -17,7 +17,7 @@ export async function openBoth(
 ): Promise<Selected> {
   const [selected] = await Promise.all([
     select(path, session, run).then((selected) => unlessClosed(withUidNext(path, selected, session))),
-    reopen(session.reader, sourcePath, uidValidity),
+    reopen(session.reader, sourcePath, uidValidity, run),
   ]);
   return selected;
 }
@@ -32,8 +32,8 @@ async function withUidNext(path: string, selected: Selected, { checker }: Sessio
 }
 
 /** UIDs of the listing mean nothing under another UIDVALIDITY. */
-export async function reopen(reader: MailReader, path: string, uidValidity: bigint): Promise<void> {
-  const opened = await unlessUnreadable(reader.open(path));
+export async function reopen(reader: MailReader, path: string, uidValidity: bigint, run: Run): Promise<void> {
+  const opened = await unlessUnreadable(notingHangUps('source', path, reader, run, () => reader.open(path)));
   if (opened.uidValidity !== uidValidity) throw new MailboxRenumbered('source');
 }
 

@@ -313,8 +313,8 @@ export async function refuse(
  */
 export async function settleUnseen(unseen: readonly Planned[], sending: Sending): Promise<void> {
   if (unseen.length === 0) return;
-  const { mailbox, session } = sending;
-  await reopen(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const { mailbox, session, run } = sending;
+  await reopen(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity, run);
   const source = { reader: session.reader, path: mailbox.sourcePath };
   const uids = unseen.map(({ uid }) => uid);
   const there = await unlessUnreadable(stillThere(source, uids));
