@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { SIZES } from '../../src/server/mail/copy/run/sizes.ts';
+import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import { sampleOf } from '../folders.ts';
 import { FALLS_SILENT, HANGS_UP, SAYS_GOODBYE, type Quirks } from './account.ts';
 import { PLAIN, SMALL, type Scenario } from './scenario.ts';
@@ -472,6 +473,24 @@ test.each(['source', 'destination'] as const)(
         for (const connections of [1, 4]) {
           const { told, wanted } = await endsWhereClosing(side, { path, opens: 1, code }, { connections });
           expect(told).toEqual(wanted);
+        }
+  },
+);
+
+test.each(['source', 'destination'] as const)(
+  'where all mailboxes of the %s say the code of a sign-in that was right, its owner is told that it refuses',
+  async (side) => {
+    for (const code of ['AUTHORIZATIONFAILED', 'EXPIRED'])
+      for (const letters of [[5], [5, 5]])
+        for (const { connections, isSilent } of FEW_OR_MANY) {
+          const closing = { path: 'INBOX', other: 'Box 1', opens: -1, code, isSilent };
+          const { receipts } = await simulate(scenarioWith(letters, { connections, [side]: { closing } }));
+          const told = receipts.map(({ status, failure }) => ({ status, failure }));
+          expect({ closing, letters, told }).toEqual({
+            closing,
+            letters,
+            told: [{ status: 'review', failure: SENTENCES.refused }],
+          });
         }
   },
 );

@@ -21,7 +21,7 @@ import { compareMailbox } from './reading-back/comparing.ts';
 import type { CopyEnd, MailCopy } from './run/mail-copy.ts';
 import type { CheckSession, Run } from './run/run.ts';
 import { leftByGoodbyes } from './troubles/breaks.ts';
-import { blamingHangUps, HangsUp, notingHangUps, suspectsLast } from './troubles/hang-ups.ts';
+import { blamingHangUps, HangsUp, notingHangUps, shutOut, suspectsLast } from './troubles/hang-ups.ts';
 import { refusedForNow, troubledForNow, unlessInTrouble, unlessTroubled } from './troubles/troubles.ts';
 
 /**
@@ -65,7 +65,16 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
     if (isLast && !(pass < PASSES + engine.plannedAgain && triesAgain(engine))) break;
   }
   await forgetVanished(engine);
+  unlessShutOut(engine);
   await unlessItMayPass(engine, false);
+}
+
+/** What each mailbox of an account says of a sign-in that was right is the account's: its owner, or its provider, has to end it. */
+function unlessShutOut({ run, left, sourcePaths }: Engine): void {
+  if (sourcePaths.some((path) => !left.has(path))) return;
+  for (const account of ['source', 'destination'] as const)
+    if (shutOut(account, run) > 0 && shutOut(account, run) >= sourcePaths.length)
+      throw new MailError('refused', 'The mail server lets nobody into any mailbox.').of(account);
 }
 
 /**

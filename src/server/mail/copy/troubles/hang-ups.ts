@@ -32,6 +32,15 @@ export function isSuspect(account: Account, path: string, run: Pick<Run, 'faults
   return run.faults(nameOf(account, path)) > 0;
 }
 
+function shutOutName(account: Account): string {
+  return `shut out of ${account}`;
+}
+
+/** How many mailboxes have said the code of a sign-in, after one that was right, where no other one opened. */
+export function shutOut(account: Account, run: Pick<Run, 'faults'>): number {
+  return run.faults(shutOutName(account));
+}
+
 /** What was said at a mailbox as if it were of the account: a new sign-in, and another mailbox, show whether it is. */
 function suspecting(account: Account, path: string, cause: MailError, run: Openings): MailError {
   run.noteFault(nameOf(account, path));
@@ -95,8 +104,10 @@ export async function blamingHangUps<Answer>(
   } catch (error) {
     if (isOfAccount(error) && !reader.isOver) {
       if (!wasSuspect) throw suspecting(account, path, error, run);
+      if (!isSure && error.fault !== 'credentials') throw error;
       // It has been signed in to since.
-      throw isSure || error.fault === 'credentials' ? asRefusal(error) : error;
+      if (!isSure && run.noteFault(`shut out of ${account} ${path}`) === 1) run.noteFault(shutOutName(account));
+      throw asRefusal(error);
     }
     const hasHungUp = noteHangUp(account, path, error, reader, run);
     throw hasHungUp && isSure ? new HangsUp(account, error) : error;
