@@ -4,6 +4,7 @@ import { digesting } from '../../src/server/mail/copy/message/digest.ts';
 import { droppedFlags } from '../../src/server/mail/copy/reading-back/read-back.ts';
 import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
 import { type Sending, settleGroup, settleUnseen } from '../../src/server/mail/copy/storing/settling.ts';
+import { openFaults } from '../../src/server/mail/copy/troubles/breaks.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailReader } from '../../src/server/mail/imap/streams.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
@@ -32,7 +33,7 @@ async function fatesUnder(
     {
       mailbox: MAILBOX,
       session: { reader: { ...(await source.reader()), ...changes } } as Session,
-      run: { copy, settled: () => {} } as unknown as Run,
+      run: { ...openFaults(), copy, settled: () => {}, opened: { source: new Set() } } as unknown as Run,
     } as Sending,
   );
   return settled.map(({ uid, fate }) => [uid, fate] as const);
