@@ -116,12 +116,13 @@ test('nothing that an error says is in the log, whatever lines it says', () => {
   });
 });
 
-test('of a message that was left behind the log names the transfer and the mailbox by number, and not by its name', () => {
+test('of messages that were left behind the log names the transfer and the mailbox by number, and not by its name, in one line', () => {
   const written: string[] = [];
   const log = openLog('info', { write: (line) => void written.push(line) });
   const paths = { sourcePath: `Letters to ${ANN}`, destinationPath: `INBOX/Letters to ${ANN}` };
-  tellOfOrphans(log, 'c'.repeat(32))({ id: 7, sourceUidValidity: 1n, ...paths }, 12);
-  expect(JSON.parse(written.join(''))).toMatchObject({ level: 50, transferId: 'c'.repeat(32), mailbox: 7, uid: 12 });
+  tellOfOrphans(log, 'c'.repeat(32))({ id: 7, sourceUidValidity: 1n, ...paths }, { uids: [12, 13], unsaid: 2 });
+  const left = { mailbox: 7, uids: [12, 13], unsaid: 2 };
+  expect(JSON.parse(written.join(''))).toMatchObject({ level: 50, transferId: 'c'.repeat(32), ...left });
   expect(written.join('')).not.toContain('Letters');
 });
 

@@ -1,3 +1,4 @@
+import type { Orphans } from '../../src/server/mail/copy/run/mail-copy.ts';
 import { expect, test } from 'vitest';
 import type { LedgerMailbox, NewRow } from '../../src/server/mail/copy/ledger/ledger.ts';
 import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
@@ -34,7 +35,7 @@ function worker({
 }) {
   const ending = new AbortController();
   let now = 0;
-  const [told, expunged, settled]: [(number | null)[], number[], string[]] = [[], [], []];
+  const [told, expunged, settled]: [Orphans[], number[], string[]] = [[], [], []];
   const writer = {
     select: async () => ({ uidValidity: 7n }),
     expunge: async (_: string, uids: number[]) => {
@@ -67,7 +68,7 @@ function worker({
     },
     destination: { writer: async () => writer },
     onStep: async () => {},
-    onOrphan: (_: unknown, uid: number | null) => told.push(uid),
+    onOrphans: (_: unknown, left: Orphans) => told.push(left),
   };
   const where = {
     mailbox: { id: 1, sourcePath: 'INBOX', destinationPath: 'INBOX' } as LedgerMailbox,
@@ -119,7 +120,7 @@ test.each<[string, Parameters<typeof worker>[0], readonly number[]]>([
   const { commit, told, expunged, now } = worker(failing);
   await expect(commit(2)).rejects.toBeInstanceOf(Error);
   expect(expunged).toEqual([]);
-  expect(told).toEqual([null, null, ...left]);
+  expect(told).toEqual([{ uids: left, unsaid: 2 }]);
   expect(now()).toBeLessThanOrEqual(TEN_MINUTES * 2);
 });
 
@@ -129,6 +130,6 @@ test.each<[string, Parameters<typeof worker>[0]]>([
 ])('a process that is to end waits for nothing any more while %s, and tells the operator', async (_, failing) => {
   const { commit, told, now } = worker({ ...failing, endsAt: 7000 });
   await expect(commit()).rejects.toBeInstanceOf(Error);
-  expect(told).toEqual([101, 102]);
+  expect(told).toEqual([{ uids: [101, 102], unsaid: 0 }]);
   expect(now()).toBe(7000);
 });

@@ -1,3 +1,4 @@
+import type { Orphans } from '../../src/server/mail/copy/run/mail-copy.ts';
 import { expect, test } from 'vitest';
 import type { Group, LedgerMailbox, NewRow } from '../../src/server/mail/copy/ledger/ledger.ts';
 import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
@@ -67,7 +68,7 @@ async function sent({
     internalDate: new Date(hasOddDate ? 0 : 1e12),
   }));
   const { source } = memoryAccount([{ path: 'INBOX', messages }]);
-  const told: (number | null)[] = [];
+  const told: Orphans[] = [];
   const looked: number[] = [];
   const copy = {
     sizes: SIZES,
@@ -79,7 +80,7 @@ async function sent({
     lease: { mayWrite: () => mayWrite },
     signal: new AbortController().signal,
     onStep: async () => {},
-    onOrphan: (_mailbox: unknown, uid: number | null) => told.push(uid),
+    onOrphans: (_mailbox: unknown, left: Orphans) => told.push(left),
   };
   const sending = {
     mailbox: MAILBOX,
@@ -125,7 +126,7 @@ test('what can’t be looked for because another worker has taken over is report
   expect(await sent({ mayWrite: false, found: () => Promise.reject(LOST) })).toEqual({
     failure: LOST,
     looked: [1, 2],
-    told: [null, null],
+    told: [{ uids: [], unsaid: 2 }],
     refused: [],
   });
 });

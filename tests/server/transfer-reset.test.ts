@@ -109,7 +109,7 @@ describe('a transfer whose connection is reset', needs('dovecot'), () => {
       onStep,
       onProgress: () => {},
       onMade: async () => {},
-      onOrphan: () => {},
+      onOrphans: () => {},
       forwardedMark: '',
       refusalWaits: 0,
       troubleWaits: 0,

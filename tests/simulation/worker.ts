@@ -3,7 +3,7 @@ import type { Log } from '../../src/server/log.ts';
 import { copyAndCompare } from '../../src/server/mail/copy/copy-mail.ts';
 import type { Ledger } from '../../src/server/mail/copy/ledger/ledger.ts';
 import { ProviderLimit } from '../../src/server/mail/copy/run/budget.ts';
-import type { CopyEnd, CopyProgress } from '../../src/server/mail/copy/run/mail-copy.ts';
+import type { CopyEnd, CopyProgress, Orphans } from '../../src/server/mail/copy/run/mail-copy.ts';
 import { SIZES } from '../../src/server/mail/copy/run/sizes.ts';
 import { RefusedForNow } from '../../src/server/mail/copy/troubles/troubles.ts';
 import type { MailAccount } from '../../src/server/mail/imap/connection.ts';
@@ -275,9 +275,11 @@ function copyOf(
     onStep: (step: string, mailbox: string) => scheduler.note(`${process.name} step ${step} in ${mailbox}`),
     onProgress,
     onMade: async (path: string) => scheduler.note(`${process.name} made ${path}`),
-    onOrphan: (mailbox: { readonly destinationPath: string }, uid: number | null) => {
-      world.orphans.count += 1;
-      scheduler.note(`${process.name} leaves ${uid ?? 'a message'} in ${mailbox.destinationPath} behind`);
+    onOrphans: (mailbox: { readonly destinationPath: string }, { uids, unsaid }: Orphans) => {
+      world.orphans.count += uids.length + unsaid;
+      scheduler.note(
+        `${process.name} leaves ${uids.join(', ')} and ${unsaid} more in ${mailbox.destinationPath} behind`,
+      );
     },
     forwardedMark: FORWARDED_MARK,
     refusalWaits: job.refusalWaits,

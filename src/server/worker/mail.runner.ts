@@ -68,7 +68,7 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
     onProgress: run.onProgress,
     // So that it can be taken back.
     onMade: noteMadeFolders(database, lease),
-    onOrphan: tellOfOrphans(log, transfer.id),
+    onOrphans: tellOfOrphans(log, transfer.id),
     forwardedMark: markOf(transfer.destinationEmail),
     refusalWaits: run.refusalWaits,
     troubleWaits: run.troubleWaits,
@@ -77,11 +77,11 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
 }
 
 /** By the number of the mailbox in the ledger: its name is the subscriber's own, and may be an address. */
-export function tellOfOrphans(log: Log, transferId: string): MailCopy['onOrphan'] {
-  return ({ id: mailbox }, uid) =>
+export function tellOfOrphans(log: Log, transferId: string): MailCopy['onOrphans'] {
+  return ({ id: mailbox }, { uids, unsaid }) =>
     log.error(
-      { transferId, mailbox, uid },
-      'a message was stored, and could neither be noted nor taken back: it may be there twice',
+      { transferId, mailbox, uids, unsaid },
+      'messages were stored, and could neither be noted nor taken back: they may be there twice',
     );
 }
 

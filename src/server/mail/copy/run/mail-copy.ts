@@ -49,6 +49,9 @@ export type CopyProgress = {
   readonly left: { readonly messages: number; readonly octets: number } | null;
 };
 
+/** By the UIDs that the server said of them; of so many more it said none. */
+export type Orphans = { readonly uids: readonly number[]; readonly unsaid: number };
+
 /**
  * How often an operation has waited: for what was refused, and, apart from that, for a server that hangs up or is in trouble
  * with all mailboxes. An outage must not use up what a message needs later.
@@ -69,8 +72,8 @@ export type MailCopy = Waits & {
   readonly onProgress: (progress: CopyProgress) => void;
   /** A mailbox was made at the destination that was not there before. */
   readonly onMade: (path: string) => Promise<void>;
-  /** A message was stored for this worker after its lease was lost, and can't be taken back: `null` when its UID was not said. */
-  readonly onOrphan: (mailbox: LedgerMailbox, uid: number | null) => void;
+  /** Messages may have been stored for this worker after its lease was lost, and can't be taken back. */
+  readonly onOrphans: (mailbox: LedgerMailbox, left: Orphans) => void;
   /** The keyword of source messages that were forwarded to this destination. */
   readonly forwardedMark: string;
   readonly sizes: Sizes;

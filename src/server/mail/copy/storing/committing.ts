@@ -2,6 +2,7 @@ import { pause, type Clock } from '../../../clock.ts';
 import { LeaseLost } from '../../../transfers/lease.ts';
 import { MailError } from '../../imap/mail-error.ts';
 import type { LedgerMailbox, NewRow } from '../ledger/ledger.ts';
+import type { Orphans } from '../run/mail-copy.ts';
 import type { Run, Session } from '../run/run.ts';
 
 /**
@@ -28,7 +29,7 @@ export async function commitOutcome(
   unsaid = 0,
 ): Promise<void> {
   const { mailbox, run } = where;
-  const { ledger, lease, onStep, onOrphan } = run.copy;
+  const { ledger, lease, onStep } = run.copy;
   const path = mailbox.destinationPath;
   const stored = rows.flatMap(storedBy);
   let failure: unknown;
@@ -62,9 +63,8 @@ export async function commitOutcome(
     return;
   }
   if (failure instanceof LeaseLost || !lease.mayWrite()) {
-    leaveBehind(unsaid, where);
     const left = disowned === undefined ? stored : await takeBack(disowned, where);
-    for (const { uid } of left) onOrphan(mailbox, uid);
+    leaveBehind({ uids: Array.from(left, ({ uid }) => uid), unsaid }, where);
   }
   throw failure;
 }
@@ -81,9 +81,9 @@ async function removeDisowned(stored: readonly Stored[], { mailbox, session: { w
   throw new MailError('lost', 'What was stored is one with a message that is being taken back.');
 }
 
-/** Another worker may have taken over before these were stored, and has stored them as well; their UIDs were not said. */
-export function leaveBehind(unsaid: number, { mailbox, run }: Where): void {
-  for (let left = unsaid; left > 0; left -= 1) run.copy.onOrphan(mailbox, null);
+/** Another worker may have taken over before these were stored, and has stored them as well. */
+export function leaveBehind(left: Orphans, { mailbox, run }: Pick<Where, 'mailbox' | 'run'>): void {
+  if (left.uids.length + left.unsaid > 0) run.copy.onOrphans(mailbox, left);
 }
 
 /** A twin is the message of another one, or the subscriber's own. */

@@ -308,7 +308,7 @@ async function settleUnsaidOf(
       });
     if (failure !== undefined) throw failure.error;
   } catch (error) {
-    if (!sending.run.copy.lease.mayWrite()) leaveBehind(unsaid.length, sending);
+    if (!sending.run.copy.lease.mayWrite()) leaveBehind({ uids: [], unsaid: unsaid.length }, sending);
     throw error;
   }
 }
