@@ -661,6 +661,25 @@ describe('taking back', { timeout: 60_000 }, () => {
     expect(await led()).toEqual([undefined, first.id, first.id, first.id]);
   });
 
+  test('is led to also where a part of it was taken back, as what is left can be', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
+    await using _worker = await world.work();
+    const first = await world.order();
+    await whenEnded(world, first);
+    {
+      await using client = await world.destinationMail();
+      await client.command('SELECT INBOX');
+      await client.command('UID STORE 2 +FLAGS (\\Seen)');
+    }
+    await takenBack(world, first);
+    expect((await statusOf(world, first)).emailmigration).toMatchObject({ copied: 5, taken_back: 4 });
+    const next = await again(world, first);
+    await whenEnded(world, next);
+    expect((await statusOf(world, next)).earlier).toBe(first.id);
+    await world.web.database.query('update take_backs set finished = null');
+    expect((await statusOf(world, next)).earlier).toBeUndefined();
+  });
+
   test(
     'says how much may be there besides, when the server never told what it had taken',
     { tags: 'proof' },

@@ -158,8 +158,8 @@ export const detailedStatus = {
      */
     brings_back: v.optional(v.literal(true)),
     /**
-     * The transfer before this ended one, between the same mailboxes, that has copied messages and was not asked to take
-     * them back. Only for callers who may see everything.
+     * The transfer before this ended one, between the same mailboxes, that has copied messages which were not all taken
+     * back. Only for callers who may see everything.
      */
     earlier: v.optional(TransferId),
     /** The addresses of the two mailboxes; an export has no `to`. Only for callers who may see everything. */

@@ -21,13 +21,17 @@ export async function takingBack(sql: Sql, transferId: string): Promise<boolean 
   return row?.ended === true ? row.running : null;
 }
 
-/** The last transfer before this one, between the same mailboxes, that has copied messages and was never asked to take them back. */
+/** The last transfer before this one, between the same mailboxes, that has copied messages which were not all taken back. */
 export async function earlierToTakeBack(sql: Sql, transferId: string): Promise<string | null> {
   const [found] = await sql.query<{ id: string }>(
     `select other.id from transfers this join transfers other on ${betweenSameAccounts('other', 'this')}
        join operations on operations.transfer_id = other.id and operation = 'emailmigration' and bytes > 0
      where this.id = $1 and other.id <> this.id and other.created < this.created and other.finished is not null
-       and not exists (select 1 from take_backs where take_backs.transfer_id = other.id)
+       and not exists (select 1 from take_backs where take_backs.transfer_id = other.id
+         and (take_backs.finished is null or not exists (
+           select 1 from ledger_mailboxes m join ledger l on l.mailbox_id = m.id
+           where m.transfer_id = other.id and not l.earlier and l.fate in ('stored', 'kept', 'changed', 'taken')
+             and l.removal is distinct from 'removed')))
      order by other.created desc limit 1`,
     [transferId],
   );
