@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TransferStatus } from '../../src/contract/calls/status.ts';
 import { needs } from '../support/needs.ts';
-import { FULL, movedTo, needing, RUNNING, STOPPED } from './owned-transfer.ts';
+import { COMPARING, FULL, movedTo, needing, RUNNING, STOPPED, WAITING } from './owned-transfer.ts';
 import { type Owner, ownerAt } from './owner.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
 
@@ -117,10 +117,36 @@ describe('a status page that changes under its visitor, in Chromium (needs chrom
   test('a transfer that has ended meanwhile is not asked about any more whether to stop it', async () => {
     await owner.open('Stop the transfer', RUNNING);
     await becomes(movedTo('other'));
-    await owner.dialog.getByText('there is nothing to stop').waitFor();
+    await owner.page.getByRole('dialog', { name: 'This transfer has ended' }).waitFor();
+    await owner.dialog.getByText('There is nothing left to stop. You can close this window.').waitFor();
     expect(await owner.inDialog('Stop it now').count()).toBe(0);
-    await expect.poll(owner.focused).toBe('Stop the transfer?');
+    await expect.poll(owner.focused).toBe('This transfer has ended');
     await owner.page.keyboard.press('Escape');
     await expect.poll(owner.focused).toBe(DONE);
+  });
+
+  test('nor is it said to have ended when only the permission to see all of it has', async () => {
+    await owner.open('Stop the transfer', RUNNING);
+    await becomes({ ...RUNNING, limited: true });
+    await owner.button('Show more').waitFor({ state: 'attached' });
+    expect(await owner.dialog.innerText()).not.toContain('ended');
+    await owner.inDialog('Stop it now').waitFor();
+  });
+
+  test('what was refused for now is counted as done neither at the head nor in the folders', async () => {
+    const refused = Array.from({ length: 8 }, () => ({ mailbox: 'Garden', reason: 'It was not accepted.' }));
+    const folders = [
+      { name: 'INBOX', done: 40, total: 40 },
+      { name: 'Garden', done: 12, total: 20 },
+    ];
+    const counts = { done: 60, total: 60, copied: 52, bytes: 900, skipped: refused, folders };
+    const head = owner.page.locator('.status-count');
+    for (const { emailmigration: mail, ...rest } of [WAITING, FULL, RUNNING]) {
+      await owner.show({ ...rest, emailmigration: { status: 'inprogress', ...mail, ...counts } });
+      expect(await head.innerText()).toMatch(/^52 of 60 messages\s+86%$/);
+    }
+    const compared = { ...COMPARING.emailmigration, status: 'inprogress', ...counts, compared: 20 };
+    await owner.show({ emailmigration: compared });
+    expect(await head.innerText()).toBe('Checking what arrived: 20 of 52');
   });
 });

@@ -25,7 +25,8 @@ export const acts = {
         : 'We stop within a few seconds. What we copied so far stays in your new mailbox.',
       `Nothing is deleted from your ${legacyName} mailbox. You can start again as long as it is open.`,
     ],
-    done: 'This transfer has already ended, so there is nothing to stop. You can close this window.',
+    /** In place of the question. */
+    ended: { title: 'This transfer has ended', text: 'There is nothing left to stop. You can close this window.' },
     keep: 'Let it run',
     confirm: 'Stop it now',
     busy: 'Stopping…',

@@ -1,4 +1,4 @@
-import { isOffered } from '../../../../machines/owner-acts.ts';
+import { isAtItsEnd } from '../../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../../machines/wizard.routes.ts';
 import { receiptAddress } from '../../../contract/calls/receipt.ts';
 import { isExport } from '../../../contract/transfer-status.ts';
@@ -11,12 +11,12 @@ type Props = { readonly snapshot: WizardSnapshot };
 
 export function Stop({ snapshot }: Props) {
   const { status, settings } = snapshot.context;
-  const { title, text, done, keep, confirm, busy } = words.stop;
+  const { title, text, ended, keep, confirm, busy } = words.stop;
   const calling = snapshot.matches({ status: { acts: { open: { stopping: 'calling' } } } });
-  if (!calling && !isOffered(status, 'stop'))
+  if (!calling && status !== null && isAtItsEnd(status))
     return (
-      <ActDialog title={title}>
-        <p>{done}</p>
+      <ActDialog title={ended.title}>
+        <p>{ended.text}</p>
         <ActOutcome snapshot={snapshot} />
       </ActDialog>
     );

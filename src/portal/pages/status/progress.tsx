@@ -8,19 +8,21 @@ type Props = { readonly progress: Progress };
 
 /** How much of an operation is done; the comparison at the end is a step of its own. */
 export function HowFar({ kind, progress }: Props & { readonly kind: 'email' | 'contacts' }) {
-  const { done = 0, total = 0, compared = 0 } = progress;
+  const { total = 0, compared = 0 } = progress;
   if (total === 0) return null;
-  if (isComparing(progress))
+  // Only what is there, as in the folders: `done` counts what was refused as well.
+  const far = thereBy(progress);
+  if (isComparing(progress)) {
+    const arrived = Math.max(far, compared);
     return (
       <div>
         <p className="status-count">
-          <span className="strong">{comparing.count(compared, done)}</span>
+          <span className="strong">{comparing.count(compared, arrived)}</span>
         </p>
-        <ProgressBar label={comparing.bar} done={compared} total={done} />
+        <ProgressBar label={comparing.bar} done={compared} total={arrived} />
       </div>
     );
-  // Until the end, what was refused is work that is done. After it, only what is there is counted.
-  const far = progress.finished === undefined ? done : thereBy(progress);
+  }
   return (
     <div>
       <p className="status-count">
