@@ -306,6 +306,21 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await main.getByText('maria@gmail.com').isVisible()).toBe(true);
   });
 
+  test('on paper nothing is offered that only a button could do, and what is on is told', async () => {
+    const until = '2025-11-21T08:00:00.000Z';
+    const card = page.getByRole('heading', { name: 'New mail, once a day' });
+    const isPrinted = async (daily: object) => {
+      await page.emulateMedia({ media: 'screen' });
+      await open({ ...AT_GMAIL, daily: { until, ...daily } });
+      await card.waitFor();
+      await page.emulateMedia({ media: 'print' });
+      return [await card.isVisible(), await page.getByText('If you like').isVisible()];
+    };
+    expect(await isPrinted({})).toEqual([false, false]);
+    expect(await isPrinted({ next: '2025-11-02T10:00:00.000Z' })).toEqual([true, false]);
+    expect(await isPrinted({ ended: 'failed' })).toEqual([true, false]);
+  });
+
   test('on paper a list of 400 messages is small, and no heading stands alone at the end of a sheet', async () => {
     const skipped = Array.from({ length: 400 }, (_, at) => ({
       mailbox: 'Archive/2019',

@@ -92,6 +92,11 @@ const roomOf = (address: Locator) =>
     return box.getBoundingClientRect().width / Number.parseFloat(getComputedStyle(element).fontSize);
   });
 
+async function bottomOf(place: Locator): Promise<number> {
+  const { y = 0, height = 0 } = (await place.boundingBox()) ?? {};
+  return y + height;
+}
+
 describe('what would get in the way, in Chromium (needs chromium)', needs('chromium'), () => {
   let page: Page;
   let wire: Wire;
@@ -451,6 +456,34 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     await hint.waitFor();
     expect(await places()).toEqual(before);
     for (const each of [...answers, hint]) expect(await isInSight(each)).toBe(true);
+    await page.setViewportSize({ width: 320, height: 640 });
+    for (const each of [...answers, hint]) expect(await isInSight(each)).toBe(true);
+  });
+
+  test('on a low screen the field to type anew is in sight after a refusal, and so is the beginning of that', async () => {
+    // As at 200 % in a window of 1280 by 720.
+    await page.setViewportSize({ width: 640, height: 360 });
+    wire.answer('/api/validate/', { status: 401, json: { error: 'INVALID_CREDENTIALS' } });
+    await arrive('/');
+    await signIn(page, SUBSCRIBER);
+    const dialog = page.getByRole('dialog');
+    const refusal = dialog.getByRole('alert').getByText('Incorrect credentials');
+    await refusal.waitFor();
+    await expect.poll(() => bottomOf(refusal)).toBeLessThan(await bottomOf(dialog));
+    const field = dialog.getByLabel('Password', { exact: true });
+    await expect.poll(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await isInSight(field)).toBe(true);
+  });
+
+  test('where the domains that a form takes do not fit into its field, their list ends in dots', async () => {
+    await page.setViewportSize({ width: 360, height: 640 });
+    await arrive('/support-form');
+    const field = page.getByLabel('San Bruno email');
+    const overflow = () => field.evaluate((element) => getComputedStyle(element).textOverflow);
+    expect(await overflow()).toBe('ellipsis');
+    // Of what is typed, the end is to be seen.
+    await field.fill(SUBSCRIBER.email);
+    expect(await overflow()).toBe('clip');
   });
 
   test.each([

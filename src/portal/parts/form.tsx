@@ -27,8 +27,9 @@ export function Form({ label, onSubmit, children }: Props) {
     const emptied = submitted.current.find(({ value }) => value === '');
     submitted.current = null;
     (wrong ?? emptied)?.focus();
-    wrong?.closest('.field')?.scrollIntoView(NEAREST);
     refusal?.scrollIntoView(NEAREST);
+    // Last: where there is no room for both, the field is what is to be used.
+    (wrong?.closest('.field') ?? emptied)?.scrollIntoView(NEAREST);
   });
   useEffect(() => () => setErrorInTitle(false), []);
   return (

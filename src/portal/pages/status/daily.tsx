@@ -18,12 +18,14 @@ export function DailyCard({ snapshot }: Props) {
   const mayTurnOff = isOffered(status, 'daily off');
   if (status?.daily === undefined || !(mayTurnOn || mayTurnOff)) return null;
   const { until, next, ended } = status.daily;
+  // On paper there is no button to accept an offer by.
+  const isOffer = next === undefined && ended === undefined;
   return (
-    <section className="status-card" aria-labelledby="daily">
+    <section className={isOffer ? 'status-card on-screen' : 'status-card'} aria-labelledby="daily">
       <h2 id="daily">{words.title}</h2>
       {ended !== undefined && <p className="strong">{words.ended(ended)}</p>}
       {next === undefined ? (
-        <p>{words.off(settings.legacyName, until)}</p>
+        <p className="on-screen">{words.off(settings.legacyName, until)}</p>
       ) : (
         words
           .on(nextLook(status.daily), until, settings.legacyName, settings.accessEnd)
