@@ -8,6 +8,12 @@ import { chooseOther, consent, fillSupport, goToYahoo, signIn, startTransfer, ty
 const FINISHES_WITHIN_MS = 60_000;
 const PROVEN = 'We compared both sides: no message is missing, duplicated or changed.';
 
+/** `300 of 1,000`, with other words around it, as numbers. */
+function countsIn(text: string): [done: number, total: number] {
+  const [, done = '', total = ''] = /([\d,]+) of ([\d,]+)/.exec(text) ?? [];
+  return [Number(done.replaceAll(',', '')), Number(total.replaceAll(',', ''))];
+}
+
 describe('every way through the product, in Chromium (needs chromium)', needs('chromium'), () => {
   let product: Product;
   let browser: Browser;
@@ -56,6 +62,16 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
       .getByText('Completed', { exact: true })
       .waitFor({ timeout: FINISHES_WITHIN_MS });
     return id;
+  };
+
+  /** The counts of the folders, together, are those above them. */
+  const foldersAddUp = async () => {
+    const card = page.getByRole('region', { name: 'Email transfer' });
+    await card.getByText('Folder by folder').click();
+    const counts = (await card.locator('.folders .soft').allInnerTexts()).map(countsIn);
+    const sums = counts.reduce(([done, total], [more, ofMore]) => [done + more, total + ofMore], [0, 0]);
+    expect(counts.length).toBeGreaterThan(1);
+    expect(sums).toEqual(countsIn(await card.locator('.status-count').innerText()));
   };
 
   test('a transfer to Gmail goes by way of the terms, to its end', async () => {
@@ -120,9 +136,23 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     await chooseOther(page, { email: 'walter@mail.example', password: 'sandbox' }, `imap.mail.example:${port}`);
     await page.waitForURL('**/start-migration');
     await page.getByText('Messages and folders', { exact: true }).waitFor();
-    await finish('walter.p@mail.example', 'Transfer');
+    const first = await finish('walter.p@mail.example', 'Transfer');
     await page.getByText(PROVEN).waitFor();
     expect(await page.getByRole('region', { name: 'Contacts transfer' }).count()).toBe(0);
+    await foldersAddUp();
+
+    await page.getByRole('button', { name: 'Copy what is new' }).click();
+    await page.getByLabel('San Bruno password', { exact: true }).fill(subscriber('walter').password);
+    await page.getByLabel('New mailbox password', { exact: true }).fill('sandbox');
+    await page.getByRole('button', { name: 'Start copying' }).click();
+    await page.waitForURL((url) => !url.search.includes(first));
+    await page.getByText('There was nothing new to copy.').waitFor({ timeout: FINISHES_WITHIN_MS });
+    await foldersAddUp();
+    await page.getByRole('link', { name: 'open the transfer before this one' }).click();
+    await page.waitForURL(`**/status?migration_id=${first}`);
+    await page.getByText(first).waitFor();
+    await page.getByText(/^[\d,]+ messages copied/).waitFor();
+    expect(await page.getByRole('link', { name: 'open the transfer before this one' }).count()).toBe(0);
   });
 
   test('another address whose provider signs in by OAuth is sent there, without its password', async () => {
