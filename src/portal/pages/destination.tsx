@@ -139,7 +139,6 @@ function Notice({ snapshot }: { readonly snapshot: WizardSnapshot }) {
         <p>{notice.password(settings.legacyName)}</p>
       </div>
       <p>{notice.agree}</p>
-      <p className="soft">{notice.safe}</p>
       <div className="actions">
         <Button
           rank="primary"
@@ -150,6 +149,8 @@ function Notice({ snapshot }: { readonly snapshot: WizardSnapshot }) {
           {continueLabel(creating, redirecting)}
         </Button>
       </div>
+      {/* Below the answer, which is in sight of a small phone so. */}
+      <p className="soft">{notice.safe}</p>
       <MessagePlace size="small">{snapshot.hasTag('slow') && <SlowNote />}</MessagePlace>
     </Modal>
   );

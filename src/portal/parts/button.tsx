@@ -8,6 +8,7 @@ type Props = {
   readonly busy?: boolean;
   /** What is said aloud meanwhile. To the eye its label goes on with dots: it keeps the name by which it was found. */
   readonly busyLabel?: string;
+  /** It takes no presses, and keeps its place among what the keys lead to: what comes after it is not pressed in its stead. */
   readonly disabled?: boolean;
   /** The longest label that this button ever shows, where that isn't its own with dots; it keeps room for it. */
   readonly reserve?: string;
@@ -36,13 +37,12 @@ export function Button({
       data-size={size}
       data-reserve={reserve}
       type={type}
-      disabled={disabled}
       aria-label={isDotted ? children : undefined}
       aria-busy={busy || undefined}
-      aria-disabled={busy || undefined}
+      aria-disabled={busy || disabled || undefined}
       aria-describedby={describedBy}
       onClick={(event) => {
-        if (busy) event.preventDefault();
+        if (busy || disabled) event.preventDefault();
         else onPress?.();
       }}
     >
