@@ -50,6 +50,7 @@ function handOn(element: HTMLElement): Hand {
   return {
     press: async (name) => {
       const button = await find('button', name);
+      await waitFor(() => expect(button).toBeEnabled(), patience);
       await waitFor(() => expect(button).not.toHaveAttribute('aria-disabled', 'true'), patience);
       await user.click(button);
     },

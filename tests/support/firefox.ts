@@ -34,7 +34,7 @@ const FIND = `(kind, name) => {
   const found =
     kind === 'field'
       ? [...place.querySelectorAll('label')].find(isNamed)?.control
-      : [...place.querySelectorAll('button:not([aria-disabled=true]), a, summary, label:has(input[type=checkbox])')].find(isNamed);
+      : [...place.querySelectorAll('button:enabled:not([aria-disabled=true]), a, summary, label:has(input[type=checkbox])')].find(isNamed);
   found?.scrollIntoView({ block: 'center', behavior: 'instant' });
   if (found) {
     window.isPressed = false;

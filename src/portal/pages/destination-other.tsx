@@ -28,6 +28,10 @@ export function OtherPage() {
   const signingIn =
     snapshot.matches({ destination: { options: { other: { credentials: 'asking' } } } }) ||
     snapshot.matches({ destination: { options: { other: { credentials: 'verifying' } } } });
+  const isChecking =
+    [emailNote(snapshot), hostNote(snapshot)].some((note) => note?.kind === 'waiting') ||
+    snapshot.matches({ destination: { options: { other: { email: 'typing' } } } }) ||
+    snapshot.matches({ destination: { options: { other: { host: { used: 'typing' } } } } });
   const byOauth = snapshot.matches({ destination: { options: { other: { password: 'notAsked' } } } });
   return (
     <WizardPage heading={words.heading} lead={words.intro(settings)} view="other" elsewhere>
@@ -81,6 +85,7 @@ export function OtherPage() {
             type="submit"
             busy={signingIn}
             disabled={!signingIn && !snapshot.can({ type: 'credentials.submit' })}
+            checking={isChecking}
             busyLabel={words.busy}
           >
             {words.submit}

@@ -23,6 +23,7 @@ export function StartMigrationPage() {
   const { legacyName } = context.settings;
   const mode = modeOf(context);
   const busy = snapshot.hasTag('busy');
+  const note = contactNote(snapshot);
   return (
     <WizardPage heading={words.heading(mode)} lead={words.lead(context.settings)}>
       <Route context={context} />
@@ -35,7 +36,7 @@ export function StartMigrationPage() {
           inputMode={mode === 'move' ? 'text' : 'email'}
           help={words.help(mode, legacyName, context.settings)}
           value={words.contact(context.notificationContact)}
-          note={contactNote(snapshot)}
+          note={note}
           readOnly={busy}
           onType={(contact) => send({ type: 'contact.type', contact })}
           onEnter={() => send({ type: 'contact.enter' })}
@@ -46,6 +47,7 @@ export function StartMigrationPage() {
             type="submit"
             busy={busy}
             disabled={!busy && !snapshot.can({ type: 'transfer.submit' })}
+            checking={note?.kind === 'waiting' || snapshot.matches({ startMigration: { contact: 'typing' } })}
             busyLabel={words.busy}
           >
             {words.action[mode]}

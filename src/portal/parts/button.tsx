@@ -8,8 +8,12 @@ type Props = {
   readonly busy?: boolean;
   /** What is said aloud meanwhile. To the eye its label goes on with dots: it keeps the name by which it was found. */
   readonly busyLabel?: string;
-  /** It takes no presses, and keeps its place among what the keys lead to: what comes after it is not pressed in its stead. */
   readonly disabled?: boolean;
+  /**
+   * It is disabled only until something has been checked, and keeps its place among what the keys lead to: what comes
+   * after it is not pressed in its stead.
+   */
+  readonly checking?: boolean;
   /** The longest label that this button ever shows, where that isn't its own with dots; it keeps room for it. */
   readonly reserve?: string;
   /** The id of what says why it is disabled. */
@@ -25,10 +29,12 @@ export function Button({
   busy = false,
   busyLabel,
   disabled = false,
+  checking = false,
   reserve = busyLabel && dotted(children),
   describedBy,
   onPress,
 }: Props) {
+  const waits = disabled && checking;
   const isDotted = busy && busyLabel !== undefined;
   const button = (
     <button
@@ -37,12 +43,13 @@ export function Button({
       data-size={size}
       data-reserve={reserve}
       type={type}
+      disabled={disabled && !checking}
       aria-label={isDotted ? children : undefined}
       aria-busy={busy || undefined}
-      aria-disabled={busy || disabled || undefined}
+      aria-disabled={busy || waits || undefined}
       aria-describedby={describedBy}
       onClick={(event) => {
-        if (busy || disabled) event.preventDefault();
+        if (busy || waits) event.preventDefault();
         else onPress?.();
       }}
     >
