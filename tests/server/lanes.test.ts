@@ -236,6 +236,21 @@ test('items that can be joined wait as one, with their combined weight', async (
   expect(all).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
 });
 
+test('what waits can be cut, and is taken in parts', async () => {
+  const stream = openStream<readonly number[]>({
+    weightOf: (items) => items.length,
+    areAlike: () => true,
+    join: (waiting, items) => [...waiting, ...items],
+  });
+  for (const items of [[1, 2], [3]]) stream.push(items);
+  stream.replace((waiting) => waiting.flatMap((items) => items.map((item) => [item])));
+  stream.end();
+  const all = [];
+  for (let next = await stream.next(); next !== null; next = await stream.next()) all.push(next);
+  expect(all).toEqual([[1], [2], [3]]);
+  await stream.shrunk(0);
+});
+
 test('an item is joined to the last one of its kind, and held against no other, however many wait', async () => {
   let tries = 0;
   const stream = openStream<{ readonly kind: number; readonly size: number }>({

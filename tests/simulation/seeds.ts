@@ -18,6 +18,7 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
   [4314, 'what was stored after the lease was lost is taken back though the server lets nobody in at first'],
   [6184, 'what was stored without its UID being said is found though its mailbox gets another UIDVALIDITY'],
   [10_900, "a message that was moved away in the provider's own form is not lost"],
+  [12_613, 'what reads back once all is copied leaves room for a control that is still being closed'],
   [14_092, 'UIDs of a source mailbox that got another UIDVALIDITY are not asked for'],
   [14_671, 'what is found anew needs no more connections than the server allows'],
   [15_992, 'a mailbox that could not be opened for a moment is not one from which all was removed'],

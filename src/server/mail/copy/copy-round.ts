@@ -18,6 +18,7 @@ import type { FolderReason } from './ledger/reasons.ts';
 import { readRows } from './looking/known-rows.ts';
 import { settleAbsent } from './reading-back/absent.ts';
 import { droppedFlags, readBack } from './reading-back/read-back.ts';
+import { sharesOf } from './reading-back/shares.ts';
 import { FolderLeft, PlanAgain, type Check, type CheckSession, type Run, type Session } from './run/run.ts';
 import { notingHangUps, suspectsLast } from './troubles/hang-ups.ts';
 import { askedAgain, isTroubled, unlessInTrouble, unlessTroubled } from './troubles/troubles.ts';
@@ -49,7 +50,8 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
     const standing = await lanes.giveAway(mostReadingBack(engine));
     await checkers.takeOver(standing.map((session) => session.checking()));
     if (isNext && !engine.listsOverReaders) engine.controls.warm(1);
-    if (checks.length() > 1) await checkers.work(checks, check, () => mostReadingBack(engine));
+    checks.replace((waiting) => sharesOf(waiting, mostReadingBack(engine) + 1, run.copy.sizes));
+    if (checks.length() > 0) await checkers.work(checks, check, () => mostReadingBack(engine));
   };
   const checkBeside = async () => {
     try {
@@ -76,9 +78,10 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
 }
 
 /** Beside the checker. Each may have a connection to the source, too, where the control of the next round may have one. */
-function mostReadingBack({ connections, listsOverReaders }: Engine): number {
-  const isAlone = isNarrow(connections) || listsOverReaders;
-  return Math.min(connections.destination - 1, connections.source - (isAlone ? 1 : 2));
+function mostReadingBack({ connections, controlled, listsOverReaders }: Engine): number {
+  const ofControls = controlled ? 1 : 0;
+  const beside = isNarrow(connections) || listsOverReaders ? 1 + ofControls : 2;
+  return Math.min(connections.destination - 1 - ofControls, connections.source - beside);
 }
 
 function checkingIn(engine: Engine) {

@@ -6,6 +6,7 @@ import { openLanes, type Lanes } from './lanes/lanes.ts';
 import type { LedgerMailbox } from './ledger/ledger.ts';
 import type { FolderReason } from './ledger/reasons.ts';
 import type { Findings } from './reading-back/read-back.ts';
+import { octetsIn } from './reading-back/shares.ts';
 import { openBudget } from './run/budget.ts';
 import { openCounts } from './run/counts.ts';
 import type { MailCopy } from './run/mail-copy.ts';
@@ -251,8 +252,7 @@ export function openChecks({ readBack: most }: Sizes): Stream<Check> {
       waiting.mailbox.id === mailbox.id && waiting.uidValidity === uidValidity,
     join: (waiting, { messages }) => {
       const together = [...waiting.messages, ...messages];
-      const octets = together.reduce((sum, { size }) => sum + size, 0);
-      const isMuch = together.length > most.messages || octets > most.octets;
+      const isMuch = together.length > most.messages || octetsIn(together) > most.octets;
       return isMuch ? null : { ...waiting, messages: together };
     },
   });

@@ -40,6 +40,8 @@ export type Stream<Item> = Work<Item> & {
   take(): Item | null;
   push(item: Item): void;
   end(): void;
+  /** Puts others, which weigh the same together, in the place of those that wait. */
+  replace(by: (waiting: readonly Item[]) => readonly Item[]): void;
   /** Resolves when what waits weighs no more than `to`, or when the stream has ended. */
   shrunk(to: number): Promise<void>;
 };
@@ -100,6 +102,10 @@ export function openStream<Item>({ weightOf, areAlike, join }: Weighing<Item>): 
     },
     end: () => {
       state.ended = true;
+      tell();
+    },
+    replace: (by) => {
+      waiting.push(...by(waiting.splice(0)));
       tell();
     },
     length: () => waiting.length,
