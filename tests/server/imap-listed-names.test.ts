@@ -111,6 +111,15 @@ test.each([
   },
 );
 
+test('what others share, however much, takes nothing from an account whose own mailboxes have a prefix', async () => {
+  const own = ['"INBOX"', '"INBOX.Work"'];
+  const shared = Array.from({ length: 20_001 }, (_, at) => `"shared.${at}"`);
+  using server = await serverWith([...shared, ...own], { namespace: '(("INBOX." "."))' });
+  await using control = await openControl(server.account, { trusted: [] });
+  for (let times = 0; times < 2; times += 1)
+    expect((await control.mailboxes()).map(({ path }) => path).toSorted()).toEqual(['INBOX', 'INBOX.Work']);
+});
+
 test('containers and deleted mailboxes are not listed, but what is below them is, each one once', async () => {
   const attributes = { '"Archive"': String.raw`\Noselect`, '"Gone"': String.raw`\NonExistent \Subscribed` };
   const names = ['Inbox', 'INBOX', '"Archive"', '"Archive/2004"', '"Gone"', '"Gone/1"', '2004', '"Twice"', '"Twice"'];

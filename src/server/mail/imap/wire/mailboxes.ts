@@ -26,6 +26,8 @@ type Answer = { readonly rows: readonly Row[]; readonly statuses: ReadonlyMap<st
 export class AccountMailboxes {
   readonly #connection: ImapConnection;
   #namespaces: Promise<readonly Namespace[]> | undefined;
+  /** They have been told, and all have a prefix. */
+  #isPrefixed = false;
 
   constructor(connection: ImapConnection) {
     this.#connection = connection;
@@ -41,11 +43,16 @@ export class AccountMailboxes {
    * @throws {MailError} `refused` when the server lists more than any account has, before that takes the memory
    */
   list({ withStatus = false } = {}): Promise<Mailbox[]> {
-    return answeredInTime(this.#connection, () => listMailboxes(this.#connection, this.#all(), withStatus));
+    return answeredInTime(this.#connection, () =>
+      listMailboxes(this.#connection, this.#all(), () => this.#isPrefixed, withStatus),
+    );
   }
 
   #all(): Promise<readonly Namespace[]> {
-    this.#namespaces ??= personalNamespaces(this.#connection).catch((error: unknown) => {
+    const told = (namespaces: readonly Namespace[]) => {
+      this.#isPrefixed = namespaces.length > 0 && !namespaces.some(isWhole);
+    };
+    this.#namespaces ??= personalNamespaces(this.#connection, told).catch((error: unknown) => {
       this.#namespaces = undefined;
       throw error;
     });
@@ -66,16 +73,28 @@ function isWhole({ prefix }: Namespace): boolean {
   return prefix === '';
 }
 
-/** The account's own namespaces (RFC 2342); none when the server does not say. @throws {MailError} */
-async function personalNamespaces(connection: ImapConnection): Promise<readonly Namespace[]> {
+/**
+ * The account's own namespaces (RFC 2342); none when the server does not say.
+ * @param told at once, before what follows is heard
+ * @throws {MailError}
+ */
+async function personalNamespaces(
+  connection: ImapConnection,
+  told: (namespaces: readonly Namespace[]) => void,
+): Promise<readonly Namespace[]> {
   if (!connection.capabilities.has('NAMESPACE')) return [];
-  let personal: Value | undefined;
+  let personal: readonly Namespace[] | undefined;
   const untagged = (parts: readonly Part[], line: string) => {
     if (personal !== undefined || !/^\* NAMESPACE /i.test(line)) return false;
-    personal = new ValueReader(parts, 12).value();
+    personal = namespacesIn(new ValueReader(parts, 12).value());
+    told(personal);
     return true;
   };
   await unlessRefused(connection.command('NAMESPACE', { untagged }));
+  return personal ?? [];
+}
+
+function namespacesIn(personal: Value): readonly Namespace[] {
   return listOf(personal).flatMap((each) => {
     const [name, delimiter] = listOf(each);
     return typeof name === 'string' ? [namespaceOf(name, textOf(delimiter))] : [];
@@ -100,6 +119,7 @@ async function delimiterOf(connection: ImapConnection): Promise<string> {
 async function listMailboxes(
   connection: ImapConnection,
   asked: Promise<readonly Namespace[]>,
+  isPrefixed: () => boolean,
   withStatus: boolean,
 ): Promise<Mailbox[]> {
   const mailboxes = new Map<string, Row>();
@@ -109,10 +129,11 @@ async function listMailboxes(
     if (mailboxes.size > MAILBOXES_AT_MOST) throw tooMany();
     for (const [path, status] of answer.statuses) statuses.set(path, status);
   };
-  const whole = list(connection, ['', '*'], withStatus);
-  whole.catch(() => {});
+  // What others share is in it as well, and may be more than any account has.
+  const whole = isPrefixed() ? undefined : list(connection, ['', '*'], withStatus, isPrefixed);
+  whole?.catch(() => {});
   const namespaces = await asked;
-  if (namespaces.length === 0 || namespaces.some(isWhole)) add(await whole);
+  if (whole !== undefined && !isPrefixed()) add(await whole);
   else for (const { prefix } of namespaces) add(await list(connection, [prefix, '*'], withStatus));
   if (!mailboxes.has('INBOX')) add(await list(connection, ['', 'INBOX'], withStatus));
   const roles = rolesOf([...mailboxes.values()]);
@@ -133,30 +154,47 @@ function isOpenable({ attributes, path }: Row): boolean {
 
 type Place = readonly [reference: string, pattern: string];
 
-/** Some servers announce the options of LIST-EXTENDED (RFC 5258) and refuse them. */
-async function list(connection: ImapConnection, place: Place, withStatus: boolean): Promise<Answer> {
+const never = () => false;
+
+/**
+ * Some servers announce the options of LIST-EXTENDED (RFC 5258) and refuse them.
+ * @param isSpare whether nobody will read the answer, so that none of it is kept
+ */
+async function list(
+  connection: ImapConnection,
+  place: Place,
+  withStatus: boolean,
+  isSpare: () => boolean = never,
+): Promise<Answer> {
   const { capabilities } = connection;
   const options = [
     ...(withStatus && capabilities.has('LIST-STATUS') ? ['STATUS (MESSAGES UIDNEXT UIDVALIDITY)'] : []),
     ...(capabilities.has('SPECIAL-USE') && capabilities.has('LIST-EXTENDED') ? ['SPECIAL-USE'] : []),
   ];
   const verb = capabilities.has('XLIST') && !capabilities.has('SPECIAL-USE') ? 'XLIST' : 'LIST';
-  if (options.length === 0) return ask(connection, verb, place);
+  if (options.length === 0) return ask(connection, verb, place, '', isSpare);
   try {
-    return await ask(connection, verb, place, ` RETURN (${options.join(' ')})`);
+    return await ask(connection, verb, place, ` RETURN (${options.join(' ')})`, isSpare);
   } catch (error) {
-    if (!isRefusal(error) || connection.ended !== undefined) throw error;
-    return ask(connection, verb, place);
+    if (!isRefusal(error) || connection.ended !== undefined || isSpare()) throw error;
+    return ask(connection, verb, place, '', isSpare);
   }
 }
 
-async function ask(connection: ImapConnection, verb: string, place: Place, options = ''): Promise<Answer> {
+async function ask(
+  connection: ImapConnection,
+  verb: string,
+  place: Place,
+  options = '',
+  isSpare: () => boolean = never,
+): Promise<Answer> {
   const rows: Row[] = [];
   const statuses = new Map<string, MailboxStatus>();
   let octets = 0;
   const untagged = (parts: readonly Part[], line: string) => {
     const word = /^\* (X?LIST|STATUS) /i.exec(line.slice(0, 9));
     if (word === null) return false;
+    if (isSpare()) return true;
     octets += parts.reduce((sum, part) => sum + (part?.length ?? 0), 0);
     const reader = new ValueReader(parts, word[0].length);
     if (word[1]?.toUpperCase() === 'STATUS') {
