@@ -130,6 +130,8 @@ export type Quirks = {
   /** Octets a day in both directions together. */
   readonly bytesADay: number;
   readonly connections: number;
+  /** How long it takes to answer LOGOUT, in milliseconds. */
+  readonly goodbyeTakes: number;
   readonly dropsKeywords: boolean;
   /** It stores messages without their flags, and takes those by STORE. */
   readonly dropsFlags: boolean;
@@ -217,6 +219,7 @@ export const GOOD: Quirks = {
   foldsCase: false,
   bytesADay: Infinity,
   connections: Infinity,
+  goodbyeTakes: 0,
   dropsKeywords: false,
   dropsFlags: false,
   listStatus: false,

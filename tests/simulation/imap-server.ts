@@ -247,6 +247,13 @@ export function serve(
     }
   };
 
+  const goodbye = (tag: string): null => {
+    send('* BYE Goodbye\r\n', `${tag} OK Done\r\n`);
+    peer.end();
+    close();
+    return null;
+  };
+
   const obey = (name: string, words: readonly Word[], tag: string): Answer | null => {
     if (!signedIn && !['CAPABILITY', 'NOOP', 'LOGOUT', 'AUTHENTICATE', 'LOGIN', 'ID'].includes(name))
       throw new Refusal('BAD', 'Sign in first');
@@ -280,9 +287,8 @@ export function serve(
         send('* ID NIL\r\n');
         return { status: 'OK', text: 'Done' };
       case 'LOGOUT':
-        send('* BYE Goodbye\r\n', `${tag} OK Done\r\n`);
-        peer.end();
-        close();
+        if (quirks.goodbyeTakes === 0) return goodbye(tag);
+        scheduler.after(quirks.goodbyeTakes, `${peer.client}'s goodbye`, () => goodbye(tag));
         return null;
       case 'LOGIN':
         return signIn();

@@ -33,7 +33,7 @@ const STOPPED_IN_A_ROW = 10;
  * @returns how many messages waited
  */
 export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
-  const { run, lanes, checker, checkers, failing } = engine;
+  const { run, lanes, checker, checkers, failing, released } = engine;
   const { limits } = run.copy.destination;
   engine.checks = openChecks(run.copy.sizes);
   engine.alone = Promise.withResolvers();
@@ -51,7 +51,7 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
     await checkers.takeOver(standing.map((session) => session.checking()));
     if (isNext && !engine.listsOverReaders) engine.controls.warm(1);
     checks.replace((waiting) => sharesOf(waiting, mostReadingBack(engine) + 1, run.copy.sizes));
-    if (checks.length() > 0) await checkers.work(checks, check, () => mostReadingBack(engine));
+    if (checks.length() > 0) await checkers.work(checks, check, () => mostReadingBack(engine), released);
   };
   const checkBeside = async () => {
     try {
@@ -77,11 +77,14 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
   return waited;
 }
 
-/** Beside the checker. Each may have a connection to the source, too, where the control of the next round may have one. */
+/**
+ * Beside the checker, and the controls until their goodbye is over. Each may have a connection to the source, too, where
+ * the control of the next round may have one.
+ */
 function mostReadingBack({ connections, controlled, listsOverReaders }: Engine): number {
-  const ofControls = controlled ? 1 : 0;
-  const beside = isNarrow(connections) || listsOverReaders ? 1 + ofControls : 2;
-  return Math.min(connections.destination - 1 - ofControls, connections.source - beside);
+  const isAlone = isNarrow(connections) || listsOverReaders;
+  const beside = controlled ? 2 : 1;
+  return Math.min(connections.destination - beside, connections.source - beside - (isAlone ? 0 : 1));
 }
 
 function checkingIn(engine: Engine) {

@@ -132,6 +132,8 @@ async function mailboxesOf(control: MailControl): Promise<Ours> {
 
 async function listDestination(engine: Engine): Promise<Ours> {
   const answers: Ours[] = [];
+  // Those of before stand until their goodbye is over.
+  await engine.released;
   engine.controlled = true;
   // The destination's control needs one of their connections.
   await engine.checkers[Symbol.asyncDispose]();
@@ -292,8 +294,9 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
  * few.
  */
 async function releaseControls(engine: Engine): Promise<void> {
+  const before = engine.released;
   const close = async () => {
-    await engine.controls[Symbol.asyncDispose]();
+    await Promise.all([before, engine.controls[Symbol.asyncDispose]()]);
     engine.controlled = false;
   };
   engine.released = close();
