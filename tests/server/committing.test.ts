@@ -106,6 +106,7 @@ test('what another worker has not claimed is taken back, however long the databa
 test.each<[string, Parameters<typeof worker>[0], readonly number[]]>([
   ['the database is gone all the time', { settle: () => GONE }, [101, 102]],
   ['nobody can be asked whose they are', { settle: () => LOST, disown: () => GONE }, [101, 102]],
+  ['what it signs in with can not be had', { settle: () => LOST, expunge: () => GONE }, [101, 102]],
   [
     'the server lets nobody take them away',
     { settle: () => LOST, disown: (_, uid) => uid === 102, expunge: () => new MailError('busy', 'Later.') },
