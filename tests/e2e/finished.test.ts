@@ -29,6 +29,8 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     await page.getByRole('heading', { level: 1, name: 'Your transfer is done' }).waitFor();
   }
 
+  const textOf = (region: string) => page.getByRole('region', { name: region }).innerText();
+
   test('a transfer that is done says so in title and steps, what arrived, that nothing is missing, and what is next', async () => {
     await open(MOVED);
     await expect.poll(() => page.title()).toMatch(/^Your transfer is done/);
@@ -207,6 +209,14 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     const second = page.getByRole('link', { name: 'Download file 2 of 2' });
     expect(await second.getAttribute('href')).toBe(`/api/exports/${TRANSFER_ID}/2`);
     await page.getByText('2.zip, 5 kB').waitFor();
+  });
+
+  test('of a finished download its card says, as all of the page, that it was saved', async () => {
+    const { emailmigration: mail } = FINISHED_EXPORT.json;
+    const contacts = { status: 'completed', done: 2, total: 2, finished: FINISHED_AT };
+    await open({ ...FINISHED_EXPORT.json, emailmigration: { ...mail, bytes: 4000 }, contactsmigration: contacts });
+    expect(await textOf('Email transfer')).toMatch(/3 messages saved \(4\skB\)\./);
+    expect(await textOf('Contacts transfer')).toContain('2 contacts saved.');
   });
 
   test('on paper, files have their names, and what can be opened is open', async () => {

@@ -141,10 +141,10 @@ export const status = {
     email: 'There were no messages to copy.',
     contacts: 'There were no contacts to copy.',
   } satisfies Record<Kind, string>,
-  done: (kind: Kind, done: number, bytes: number | undefined) =>
+  done: (kind: Kind, done: number, bytes: number | undefined, isSaved = false) =>
     done === 0
       ? 'Nothing has been copied yet.'
-      : `${counted(kind, done)} copied${bytes === undefined || bytes === 0 ? '' : ` (${formatBytes(bytes)})`}.`,
+      : `${counted(kind, done)} ${isSaved ? 'saved' : 'copied'}${bytes === undefined || bytes === 0 ? '' : ` (${formatBytes(bytes)})`}.`,
   present: (kind: Kind, count: number) =>
     `${counted(kind, count)} ${plural.select(count) === 'one' ? 'was' : 'were'} there already.`,
   moved: (count: number) =>

@@ -72,7 +72,7 @@ export function OperationCard({
       {isCounting && <p className="soft">{status.counting}</p>}
       {!isTakenBack(progress) && !hasNoFiles && <HowFar kind={kind} progress={progress} />}
       <dl className="answers">
-        <Done kind={kind} progress={progress} hasNoFiles={hasNoFiles} />
+        <Done kind={kind} progress={progress} ofExport={ofExport} hasNoFiles={hasNoFiles} />
         {!isDone && <Answer question={status.questions.now} answer={words.now} />}
         {!isDone && words.when !== undefined && <Answer question={status.questions.when} answer={words.when} />}
       </dl>
@@ -117,14 +117,14 @@ function Standing({
 }
 
 /** What was done and when, and how it compares with the source. */
-function Done({ kind, progress, hasNoFiles }: Pick<Props, 'kind' | 'progress' | 'hasNoFiles'>) {
+function Done({ kind, progress, ofExport, hasNoFiles }: Pick<Props, 'kind' | 'progress' | 'ofExport' | 'hasNoFiles'>) {
   const { started, finished, kept = 0, moved = 0, taken_back: removed, taking_back: goesOn = false } = progress;
   const present = presentOf(progress);
   const isDone = standingOf(progress) === 'success';
   return (
     <div>
       <dt>{status.questions.done}</dt>
-      <dd>{hasNoFiles ? cancelled.noFiles : copiedWords(kind, progress)}</dd>
+      <dd>{hasNoFiles ? cancelled.noFiles : copiedWords(kind, progress, ofExport)}</dd>
       {kind === 'email' && present > 0 && <dd>{status.present(kind, present)}</dd>}
       {moved > 0 && <dd>{status.moved(moved)}</dd>}
       {started !== undefined && <dd>{status.startedAt(started)}</dd>}
@@ -136,9 +136,11 @@ function Done({ kind, progress, hasNoFiles }: Pick<Props, 'kind' | 'progress' | 
   );
 }
 
-function copiedWords(kind: Props['kind'], progress: Progress): string {
+function copiedWords(kind: Props['kind'], progress: Progress, ofExport: boolean): string {
   const copied = copiedBy(progress);
-  if (progress.finished === undefined || copied > 0) return status.done(kind, copied, progress.bytes);
+  // Of an export nothing is saved before there are files.
+  const isSaved = ofExport && standingOf(progress) === 'success';
+  if (progress.finished === undefined || copied > 0) return status.done(kind, copied, progress.bytes, isSaved);
   if (standingOf(progress) !== 'success' || leavesSomeOut(progress)) return status.notCopied;
   return presentOf(progress) + (progress.moved ?? 0) > 0 ? status.nothing : status.empty[kind];
 }
