@@ -125,6 +125,14 @@ describe('a status page that changes under its visitor, in Chromium (needs chrom
     await expect.poll(owner.focused).toBe(DONE);
   });
 
+  test('what was stopped meanwhile is not said to have been put right', async () => {
+    await owner.open('Put it right', FULL);
+    await becomes(STOPPED);
+    await owner.page.getByRole('dialog', { name: 'This transfer has ended' }).waitFor();
+    await owner.dialog.getByText('There is nothing left to put right. You can close this window.').waitFor();
+    await expect.poll(owner.focused).toBe('This transfer has ended');
+  });
+
   test('nor is it said to have ended when only the permission to see all of it has', async () => {
     await owner.open('Stop the transfer', RUNNING);
     await becomes({ ...RUNNING, limited: true });

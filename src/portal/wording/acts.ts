@@ -38,6 +38,7 @@ export const acts = {
     carryOn: 'Carry on',
     busy: 'Checking…',
     done: 'This has been put right already. You can close this window.',
+    ended: { title: 'This transfer has ended', text: 'There is nothing left to put right. You can close this window.' },
     allowContacts: {
       button: 'Allow contacts',
       title: 'Allow contacts',

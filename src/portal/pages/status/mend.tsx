@@ -1,4 +1,4 @@
-import { attentionOf } from '../../../../machines/owner-acts.ts';
+import { attentionOf, isAtItsEnd } from '../../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../../machines/wizard.routes.ts';
 import { Form } from '../../parts/form.tsx';
 import { useSend } from '../../wizard-context.tsx';
@@ -11,11 +11,19 @@ type Props = { readonly snapshot: WizardSnapshot };
 
 /** What happened, that the mail is safe, and the one thing to do. */
 export function Mend({ snapshot }: Props) {
-  const { title, done } = words.mend;
+  const { title, done, ended } = words.mend;
   const need = needIn(snapshot);
   const { status, tokenId } = snapshot.context;
   const { side, reason } = attentionOf(status) ?? {};
   const isSignInWanted = reason === 'consent' && tokenId === null;
+  if (need === null && status !== null && isAtItsEnd(status))
+    return (
+      // A dialog of its own, as it may come after the next one.
+      <ActDialog key="ended" title={ended.title}>
+        <p>{ended.text}</p>
+        <ActOutcome snapshot={snapshot} />
+      </ActDialog>
+    );
   if (need === null)
     return (
       <ActDialog title={title}>
