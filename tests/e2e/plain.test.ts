@@ -506,6 +506,20 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     expect(wire.askedFor('/api/load/')).toHaveLength(1);
   });
 
+  test('a button that has the focus keeps it when what was checked is wrong, and takes no presses', async () => {
+    wire.answer('/api/v2/domain-validation/', { json: { valid: false } });
+    await arrive('/start-migration', 'gmail');
+    await page.getByLabel('Notification email').fill('maria@nowhere.example');
+    await page.keyboard.press('Tab');
+    await page.getByText('Please, enter a valid email address.').waitFor();
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    expect([await focused(), await button('Transfer').isDisabled()]).toEqual(['Transfer', true]);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Shift+Tab');
+    expect(wire.askedFor('/api/load/')).toEqual([]);
+    expect(await button('Transfer').evaluate((element: HTMLButtonElement) => element.disabled)).toBe(true);
+  });
+
   test.each([360, 768, 1280])('at %i px nothing moves when it is said what is wrong in a field', async (width) => {
     await page.setViewportSize({ width, height: 800 });
     const below = async (field: Locator, name: string) => (await topOf(button(name).last())) - (await topOf(field));

@@ -1,3 +1,5 @@
+import { useState } from 'react';
+
 type Props = {
   readonly children: string;
   readonly rank?: 'primary' | 'secondary' | 'quiet';
@@ -34,7 +36,9 @@ export function Button({
   describedBy,
   onPress,
 }: Props) {
-  const waits = disabled && checking;
+  const [hasFocus, setHasFocus] = useState(false);
+  // Disabled, it would lose the focus to nothing.
+  const waits = disabled && (checking || hasFocus);
   const isDotted = busy && busyLabel !== undefined;
   const button = (
     <button
@@ -43,11 +47,13 @@ export function Button({
       data-size={size}
       data-reserve={reserve}
       type={type}
-      disabled={disabled && !checking}
+      disabled={disabled && !waits}
       aria-label={isDotted ? children : undefined}
       aria-busy={busy || undefined}
       aria-disabled={busy || waits || undefined}
       aria-describedby={describedBy}
+      onFocus={() => setHasFocus(true)}
+      onBlur={() => setHasFocus(false)}
       onClick={(event) => {
         if (busy || waits) event.preventDefault();
         else onPress?.();
