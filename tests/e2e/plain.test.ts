@@ -101,6 +101,9 @@ async function bottomOf(place: Locator): Promise<number> {
   return y + height;
 }
 
+const coloursOf = (place: Locator) =>
+  place.evaluate((element) => [getComputedStyle(element).color, getComputedStyle(element).borderColor]);
+
 describe('what would get in the way, in Chromium (needs chromium)', needs('chromium'), () => {
   let page: Page;
   let wire: Wire;
@@ -506,6 +509,17 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     expect(wire.askedFor('/api/load/')).toHaveLength(1);
   });
 
+  test('in the colours of the system a button looks disabled while an address is checked, as it does before', async () => {
+    await page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
+    wire.answer('/api/v2/domain-validation/', 'silence');
+    await arrive('/start-migration', 'gmail');
+    const disabled = await coloursOf(button('Transfer'));
+    await page.getByLabel('Notification email').fill('maria@mail.example');
+    await page.getByText('Checking…').waitFor();
+    expect(await coloursOf(button('Transfer'))).toEqual(disabled);
+    expect(await coloursOf(button('Back'))).not.toEqual(disabled);
+  });
+
   test('a button that has the focus keeps it when what was checked is wrong, and takes no presses', async () => {
     wire.answer('/api/v2/domain-validation/', { json: { valid: false } });
     await arrive('/start-migration', 'gmail');
@@ -519,6 +533,31 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     expect(wire.askedFor('/api/load/')).toEqual([]);
     expect(await button('Transfer').evaluate((element: HTMLButtonElement) => element.disabled)).toBe(true);
   });
+
+  test.each([320, 360, 768, 1280])(
+    'at %i px nothing moves when a longer error is said of the contact',
+    async (width) => {
+      await page.setViewportSize({ width, height: 800 });
+      for (const [session, label, submit, wrong] of [
+        ['move', 'Notification email or phone number', 'Move', ['555 1', '', 'maria@sanbruno.example']],
+        ['gmail', 'Notification email', 'Transfer', ['maria@sanbruno.example']],
+      ] as const) {
+        await arrive('/start-migration', session);
+        const contact = page.getByLabel(label);
+        await contact.waitFor();
+        const below = async () => (await topOf(button(submit))) - (await topOf(contact));
+        const before = await below();
+        for (const typed of wrong) {
+          await contact.fill(typed);
+          await page.locator('.field-note [role=alert]').waitFor();
+          expect([typed, await below()]).toEqual([typed, before]);
+          await contact.fill('maria@mail.example');
+          await page.getByText('We will write to').waitFor();
+          expect(await below()).toBe(before);
+        }
+      }
+    },
+  );
 
   test.each([360, 768, 1280])('at %i px nothing moves when it is said what is wrong in a field', async (width) => {
     await page.setViewportSize({ width, height: 800 });

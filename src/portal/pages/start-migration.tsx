@@ -37,6 +37,7 @@ export function StartMigrationPage() {
           help={words.help(mode, legacyName, context.settings)}
           value={words.contact(context.notificationContact)}
           note={note}
+          reserve={mode === 'move' ? words.errors.phone : words.errors.legacy(legacyName)}
           readOnly={busy}
           onType={(contact) => send({ type: 'contact.type', contact })}
           onEnter={() => send({ type: 'contact.enter' })}

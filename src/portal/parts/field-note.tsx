@@ -9,9 +9,16 @@ export type Note = {
   readonly isSaid?: true;
 };
 
-export function FieldNote({ id, note }: { readonly id: string; readonly note: Note | undefined }) {
+type Props = {
+  readonly id: string;
+  readonly note: Note | undefined;
+  /** The longest error that is said here, where it takes more lines than most; room is kept for it. */
+  readonly reserve?: string | undefined;
+};
+
+export function FieldNote({ id, note, reserve }: Props) {
   return (
-    <div className="field-note" id={id} data-kind={note?.kind}>
+    <div className="field-note" id={id} data-kind={note?.kind} data-reserve={reserve}>
       {note?.kind === 'error' && <Icon name="error" size={20} />}
       {note?.kind === 'good' && <Icon name="check" size={20} />}
       {note !== undefined && <span role={roleOf(note)}>{note.text}</span>}

@@ -13,6 +13,8 @@ export type FieldProps = {
   readonly name: string;
   readonly help?: string | undefined;
   readonly note?: Note | undefined;
+  /** The longest error of its notes, where that takes more lines than most. */
+  readonly reserve?: string;
   readonly placeholder?: string;
   readonly autoComplete?: HTMLInputAutoCompleteAttribute;
   readonly inputMode?: 'email' | 'url' | 'text';
@@ -23,7 +25,19 @@ export type FieldProps = {
 };
 
 /** A line of text: label and help above, what is to be mended right under it. */
-export function Field({ label, value, onType, onLeave, onEnter, help, note, readOnly, code, ...input }: FieldProps) {
+export function Field({
+  label,
+  value,
+  onType,
+  onLeave,
+  onEnter,
+  help,
+  note,
+  reserve,
+  readOnly,
+  code,
+  ...input
+}: FieldProps) {
   const id = useId();
   const box = useRef<HTMLInputElement>(null);
   const caret = useRef<number | null>(null);
@@ -61,7 +75,7 @@ export function Field({ label, value, onType, onLeave, onEnter, help, note, read
           onEnter?.();
         }}
       />
-      <FieldNote id={`${id}-note`} note={note} />
+      <FieldNote id={`${id}-note`} note={note} reserve={reserve} />
     </div>
   );
 }
