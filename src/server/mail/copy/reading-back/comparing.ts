@@ -140,7 +140,7 @@ async function digestsByLook(
   return digests;
 }
 
-/** The digests, of these, of messages that were taken away, as often as there are. */
+/** The digests, of these, of messages that were taken away, or gave way to an equal one, as often as there are. */
 async function digestsAway(
   { id }: LedgerMailbox,
   away: ReadonlySet<number>,
@@ -151,7 +151,8 @@ async function digestsAway(
   if (wanted.size === 0) return digests;
   for await (const page of copy.ledger.rows(id))
     for (const { uid, fate, sha256 } of page)
-      if (sha256 !== undefined && wanted.has(sha256) && (fate === 'taken' || away.has(uid))) digests.push(sha256);
+      if (sha256 !== undefined && wanted.has(sha256) && (fate === 'taken' || fate === 'twin' || away.has(uid)))
+        digests.push(sha256);
   return digests;
 }
 
