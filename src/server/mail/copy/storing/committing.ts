@@ -63,8 +63,10 @@ export async function commitOutcome(
     return;
   }
   if (failure instanceof LeaseLost || !lease.mayWrite()) {
+    // At once: the process may be killed while the others are taken back.
+    leaveBehind({ uids: [], unsaid }, where);
     const left = disowned === undefined ? stored : await takeBack(disowned, where);
-    leaveBehind({ uids: Array.from(left, ({ uid }) => uid), unsaid }, where);
+    leaveBehind({ uids: Array.from(left, ({ uid }) => uid), unsaid: 0 }, where);
   }
   throw failure;
 }

@@ -69,6 +69,7 @@ class ImapStreamReader implements MailReader {
     this.#listings.letGo();
     const closed = this.#opening.close();
     const listed = this.#mailboxes.list(options);
+    // STATUS of a mailbox that is still open may say what it was (RFC 9051 §6.3.11).
     const [, mailboxes] = await Promise.all([closed, listed]);
     return mailboxes;
   }

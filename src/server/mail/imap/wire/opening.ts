@@ -58,12 +58,14 @@ export class Opening {
   /** Closes what is open, without removing anything from it (UNSELECT, RFC 3691). @throws {MailError} */
   async close(): Promise<void> {
     if (this.#connection.openedBy === undefined) return;
+    const wasOpen = this.#connection.hasOpen;
     this.#connection.openedBy = undefined;
     this.#connection.hasOpen = false;
     this.#path = undefined;
     this.#opened = undefined;
+    const closing = this.#connection.command('UNSELECT');
     // Some refuse it where the last one could not be opened.
-    await unlessRefused(this.#connection.command('UNSELECT'));
+    await (wasOpen ? closing : unlessRefused(closing));
   }
 
   #ask(path: string, expected: bigint | undefined): Promise<OpenMailbox> {
