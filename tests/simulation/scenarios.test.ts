@@ -354,6 +354,19 @@ test('a destination that says goodbye to all is asked ever more seldom, though s
   expect(runs[3]).toBeGreaterThan(60);
 });
 
+test.each([true, false])(
+  'a destination that takes no more today, and says goodbye, is not asked more often for each message that waits (UIDPLUS: %s)',
+  async (uidPlus) => {
+    const destination = { bytesADay: 30_000, multiAppend: false, uidPlus };
+    const { wrong, trace } = await simulate(scenarioWith([40], { destination, sizes: SMALL }), { keepsTrace: true });
+    const refusals = trace.filter((line) => line.includes('NO [OVERQUOTA] Account exceeded')).length;
+    const runs = trace.filter((line) => / worker\d+ fails: /.test(line)).length;
+    expect(wrong).toEqual([]);
+    expect(runs).toBeGreaterThan(5);
+    expect(refusals).toBeLessThanOrEqual(2 * runs);
+  },
+);
+
 test(
   'a destination that hangs up at all that it is given has not refused each message',
   { tags: 'proof', timeout: 300_000 },

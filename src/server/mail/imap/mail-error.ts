@@ -79,6 +79,11 @@ export function isOfAccount(error: unknown): error is MailError {
   return error instanceof MailError && (error.fault === 'credentials' || error.fault === 'full');
 }
 
+/** Whether a server says that the account has had all that it may for now (Gmail, of a day's octets). */
+export function isSpent(error: unknown): error is MailError {
+  return error instanceof MailError && error.fault === 'busy' && error.responseCode === 'OVERQUOTA';
+}
+
 /** The same answer, as one to that command only. */
 export function asRefusal({ responseCode, cause, account }: MailError): MailError {
   const options = { cause, ...(responseCode === undefined ? {} : { responseCode }) };

@@ -1,7 +1,7 @@
 import { pause, type Clock } from '../../../clock.ts';
 import { Stopped } from '../../../stopped.ts';
 import { LONGEST_PAUSE_MS } from '../../imap/hold.ts';
-import { isRefusal, MailError } from '../../imap/mail-error.ts';
+import { isRefusal, isSpent, MailError } from '../../imap/mail-error.ts';
 import type { Work } from './lane-work.ts';
 
 /** Tries in a row that move nothing before the run gives up; the transfer itself goes on later. */
@@ -210,6 +210,8 @@ async function workThrough<Item, Session extends LaneSession>(
       } catch (error) {
         await close(slot);
         if (signal.aborted) throw new Stopped('The work was asked to stop.', { cause: error });
+        // Each further try would be a sign-in more, for the same answer.
+        if (isSpent(error)) throw error;
         // A refusal that the work did not handle itself may have been momentary.
         if (!(error instanceof MailError) || !(error.passing || isRefusal(error))) throw error;
         const isBehind = item !== null && items.giveBack(item);

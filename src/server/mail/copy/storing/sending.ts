@@ -16,6 +16,7 @@ import { openFetches, type Fetches } from './fetches.ts';
 import { openIntents } from './intents.ts';
 import { type Refused, settleRefused } from './refused.ts';
 import {
+  asksForPause,
   type Left,
   type Sending,
   type Sent,
@@ -157,6 +158,8 @@ type Came = {
   readonly unsaidGroups: number[];
   /** By group, in their order: at which the destination broke off, and by what. */
   readonly broken: Map<number, Pick<Settled, 'broken' | 'brokenBy'>>;
+  /** The first group at which the destination asked for a pause before it broke off. */
+  paused: number;
   /** What was asked of the source has failed, and so have the appends under way. */
   hasSourceFailed: boolean;
   /** The first one; after it nothing more is begun. */
@@ -175,6 +178,7 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
     unsaid: [],
     unsaidGroups: [],
     broken: new Map(),
+    paused: Infinity,
     hasSourceFailed: false,
   };
   const underWay: UnderWay = new Set();
@@ -268,6 +272,7 @@ function noteSettled(settled: Settled, group: Group, { mailbox, selected, run }:
   left.unseen.push(...settled.unseen);
   came.refused.push(...settled.refused);
   if (settled.broken.length > 0) came.broken.set(group.id, settled);
+  if (asksForPause(settled.error)) came.paused = Math.min(came.paused, group.id);
   if (settled.stored > 0) notePassed('appends', run);
   came.unsaid.push(...settled.unsaid);
   for (const one of settled.unsaid)
@@ -280,13 +285,16 @@ function noteSettled(settled: Settled, group: Group, { mailbox, selected, run }:
  * Notes at which message the destination broke off. It answers in order, so it is the first without an answer; of several
  * in one command it may be any.
  */
-function noteBroken({ broken, hasSourceFailed }: Came, way: Way, { mailbox, session, run }: Sending): void {
+function noteBroken({ broken, paused, hasSourceFailed }: Came, way: Way, { mailbox, session, run }: Sending): void {
   const { signal, lease } = run.copy;
   if (broken.size === 0 || hasSourceFailed || signal.aborted || !lease.mayWrite()) return;
   // Then it is not the messages.
   if (run.faults(messagesOf(mailbox.destinationPath)) >= MESSAGES) return;
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
-  const { broken: all = [], brokenBy } = broken.get(Math.min(...broken.keys())) ?? {};
+  const first = Math.min(...broken.keys());
+  // It has said why it takes nothing more: what comes after that is for the same reason, and at no message.
+  if (paused <= first) return;
+  const { broken: all = [], brokenBy } = broken.get(first) ?? {};
   const isOneCommand = way.together && session.writer.traits.together;
   const names = (isOneCommand ? all : all.slice(0, 1)).map(({ uid }) => appendName(place, uid));
   noteBreakOff(brokenBy, names, { passing: 'appends', path: mailbox.destinationPath, isAskedAgain: true }, run);

@@ -74,6 +74,11 @@ function isInTrouble(error: Error): boolean {
   return error instanceof MailError && (error.responseCode === 'SERVERBUG' || error.responseCode === 'UNAVAILABLE');
 }
 
+/** Whether a server has asked to wait with all that it is sent. */
+export function asksForPause(error: unknown): boolean {
+  return error instanceof MailError && error.fault === 'busy' && !isInTrouble(error);
+}
+
 /** What has come of the messages of a group so far; nothing of it is committed yet. */
 type Gathered = {
   readonly rows: NewRow[];
