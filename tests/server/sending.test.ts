@@ -93,6 +93,7 @@ async function sent({
     run: {
       copy,
       said: new Map(),
+      altered: new Map(),
       room: async () => {},
       budget: { take: async () => {}, correct: () => {} },
       settled: () => {},

@@ -326,6 +326,37 @@ test('nor is it where there was room for a part of them', async () => {
   expect(accounts.destination.find('INBOX')?.messages).toHaveLength(19);
 });
 
+test.each<[string, readonly number[], Partial<Scenario>, number]>([
+  [
+    'messages of which it refuses the dates',
+    [20],
+    { mail: { dates: 1 }, destination: { wantsDates: true, uidPlus: false }, sizes: SMALL },
+    20,
+  ],
+  [
+    'messages that it refuses',
+    [20, 4],
+    { poison: [2, 6, 10, 14, 18].map((letter) => ({ letter, code: 'CANNOT' })), destination: { multiAppend: false } },
+    // One of them has an equal.
+    18,
+  ],
+  [
+    'one that its owner has put elsewhere, which is looked for in thirty mailboxes',
+    Array.from({ length: 30 }, (_, at) => (at === 0 ? 6 : 1)),
+    { deeds: [{ side: 'destination', atCommand: 60, does: 'moves a message' }] },
+    35,
+  ],
+])(
+  'a destination that ends each connection after twelve commands gets all: %s',
+  async (_, letters, { destination, ...given }, count) => {
+    const scenario = scenarioWith(letters, { ...given, destination: { ...destination, goodbyeAfterCommands: 12 } });
+    const { wrong, receipts, accounts } = await simulate(scenario);
+    expect({ wrong, failures: receipts.map(({ failure }) => failure) }).toEqual({ wrong: [], failures: [undefined] });
+    const there = [...accounts.destination.folders.values()].flatMap(({ messages }) => messages);
+    expect(there).toHaveLength(count);
+  },
+);
+
 /** How many minutes it takes until a scenario's order has ended. */
 async function minutesOf(scenario: Scenario): Promise<number> {
   const { wrong, receipts, trace } = await simulate(scenario, { keepsTrace: true });

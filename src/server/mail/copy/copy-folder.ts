@@ -10,7 +10,7 @@ import { settleOpen, settleUnsaid, wantedOf } from './recovery/recovery.ts';
 import { FolderLeft, type Run, type Session } from './run/run.ts';
 import type { Sizes } from './run/sizes.ts';
 import type { Fetches } from './storing/fetches.ts';
-import { askForFirst, sendMessages } from './storing/sending.ts';
+import { alteredIn, askForFirst, sendMessages } from './storing/sending.ts';
 import { refuse, type Sending, type Unsaid } from './storing/settling.ts';
 import { appendName, BREAKS_ALONE, BREAKS_TOGETHER, isSentAway, messageName, sourcePlace } from './troubles/breaks.ts';
 import { isSuspect, notingHangUps } from './troubles/hang-ups.ts';
@@ -101,12 +101,14 @@ function begin(folder: Folder, path: string, listing: FolderListing, session: Se
   if (messages.length === 0 || isSuspect('source', folder.sourcePath, run)) return undefined;
   const selected = openBoth(folder.sourcePath, path, listing.opened.uidValidity, session, run);
   const { sizes, ledger } = run.copy;
+  const place = sourcePlace(session.reader, folder.sourcePath, listing.opened.uidValidity);
+  const first = ordered(alteredIn(messages, place, run), folder, sizes);
   const claims = selected.then(({ uidValidity }) => ledger.claimed(path, uidValidity));
   claims.catch(() => {});
   return {
     selected,
     claims,
-    fetches: askForFirst(ordered(messages, folder, sizes), session, folder.sourcePath, sizes),
+    fetches: askForFirst(first, session, folder.sourcePath, sizes),
   };
 }
 

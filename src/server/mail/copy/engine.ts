@@ -178,6 +178,8 @@ async function runEngine<Result>(
       looked += 1;
     },
     said: new Map(),
+    altered: new Map(),
+    searches: new Map(),
     stale: new Set(),
     unsure: new Map(),
     ...openFaults(),

@@ -4,7 +4,7 @@ import type { Group, LedgerMailbox, Row } from '../ledger/ledger.ts';
 import { inParts, listedFrom } from '../looking/looking.ts';
 import { match, type Wanted } from '../looking/matching.ts';
 import { secondsOf } from '../message/digest.ts';
-import { FolderLeft, type Run } from '../run/run.ts';
+import { FolderLeft, type Run, type Search } from '../run/run.ts';
 import { destinationPlace, sourcePlace, type Place } from '../troubles/breaks.ts';
 import { askedOfAll, notingHangUps } from '../troubles/hang-ups.ts';
 import { askedAgain, openAside, refusedForNow, unlessInTrouble, validityOf } from '../troubles/troubles.ts';
@@ -58,6 +58,9 @@ export async function openBeside(reader: MailReader, path: string, run: Run): Pr
   return asked === null ? 'in trouble' : asked.opened;
 }
 
+/** A search that broke off longer ago begins anew: what its owner has moved since is where it was looked for before. */
+const SEARCH_HOLDS_MS = 600_000;
+
 type Missing = Wanted & Pick<Row, 'fate' | 'destinationUid' | 'destinationUidValidity'>;
 
 /**
@@ -73,27 +76,73 @@ export async function findMoved(
   checker: MailReader,
   run: Run,
 ): Promise<{ readonly moved: ReadonlySet<number>; readonly isSure: boolean }> {
-  const { moved, ...byUid } = await findByUid(missing, checker, run);
-  let { isSure } = byUid;
-  for (const path of paths) {
-    const wanted = missing.filter(({ uid }) => !moved.has(uid));
-    if (wanted.length === 0) break;
-    if (path === from) continue;
-    // Trouble with this one is not for `from` to bear.
-    const opened = await openAside(path, 'looked for in', checker, run);
-    if (typeof opened === 'string') {
-      isSure &&= opened === 'refused';
-      continue;
-    }
-    const claims = await run.copy.ledger.claimed(path, opened.uidValidity);
-    const candidates: Listed[] = [];
-    for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
-    const { found } = await match(wanted, source, candidates, destinationPlace(checker, path, opened.uidValidity), run);
-    // Another message with its Message-ID and date is no sign of a twin.
-    const twins = new Set(wanted.flatMap(({ uid, fate }) => (fate === 'twin' ? [uid] : [])));
-    for (const [uid, { fate, isRead }] of found) if (isRead && (fate !== 'changed' || !twins.has(uid))) moved.add(uid);
+  const [first] = missing;
+  if (first === undefined) return { moved: new Set(), isSure: true };
+  const name = `${source?.name ?? 'unasked'}, ${first.uid}, missing in ${from} ${first.destinationUidValidity}`;
+  const search = searchOf(name, missing, run);
+  if (!search.byUid) {
+    const byUid = await findByUid(missing, checker, run);
+    for (const uid of byUid.moved) search.moved.add(uid);
+    search.isSure = byUid.isSure;
+    search.byUid = true;
   }
-  return { moved, isSure };
+  for (const path of paths) {
+    const wanted = missing.filter(({ uid }) => !search.moved.has(uid));
+    if (wanted.length === 0) break;
+    if (path === from || search.looked.has(path)) continue;
+    await lookIn(path, wanted, source, checker, run, search);
+    search.looked.add(path);
+    search.at = run.copy.clock.elapsed();
+    if (run.noteFault(`${name}, looked for in ${path}`) === 1) run.looked();
+  }
+  // What comes after it may break off as well.
+  return search;
+}
+
+/** A search that the same one goes on with where it broke off, or what was asked after it did. */
+function searchOf(name: string, missing: readonly Missing[], { searches, copy }: Run): Search {
+  const begun = searches.get(name);
+  const now = copy.clock.elapsed();
+  const isSame =
+    begun !== undefined &&
+    now - begun.at < SEARCH_HOLDS_MS &&
+    begun.uids.length === missing.length &&
+    missing.every(({ uid }, at) => uid === begun.uids[at]);
+  if (isSame) return begun;
+  const search: Search = {
+    uids: missing.map(({ uid }) => uid),
+    moved: new Set(),
+    looked: new Set(),
+    byUid: false,
+    isSure: true,
+    at: now,
+  };
+  searches.set(name, search);
+  return search;
+}
+
+async function lookIn(
+  path: string,
+  wanted: readonly Missing[],
+  source: Place | null,
+  checker: MailReader,
+  run: Run,
+  search: Search,
+): Promise<void> {
+  // Trouble with this one is not for the mailbox that they left to bear.
+  const opened = await openAside(path, 'looked for in', checker, run);
+  if (typeof opened === 'string') {
+    search.isSure &&= opened === 'refused';
+    return;
+  }
+  const claims = await run.copy.ledger.claimed(path, opened.uidValidity);
+  const candidates: Listed[] = [];
+  for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
+  const { found } = await match(wanted, source, candidates, destinationPlace(checker, path, opened.uidValidity), run);
+  // Another message with its Message-ID and date is no sign of a twin.
+  const twins = new Set(wanted.flatMap(({ uid, fate }) => (fate === 'twin' ? [uid] : [])));
+  for (const [uid, { fate, isRead }] of found)
+    if (isRead && (fate !== 'changed' || !twins.has(uid))) search.moved.add(uid);
 }
 
 /** Messages that have gone together with their mailbox, which has been renamed: there they have the same UIDs. */

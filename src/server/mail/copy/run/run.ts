@@ -80,6 +80,20 @@ export type FolderCount = {
   octetsLeft: number | null;
 };
 
+/**
+ * A search for messages in all mailboxes but their own, which may break off: what has been looked through is not looked
+ * through again. `uids`: those of the messages at the source. `byUid`: whether those that went together with their mailbox
+ * have been found. `looked`: paths. `at`: when it last went on, in the clock's elapsed milliseconds.
+ */
+export type Search = {
+  readonly uids: readonly number[];
+  readonly moved: Set<number>;
+  readonly looked: Set<string>;
+  byUid: boolean;
+  isSure: boolean;
+  at: number;
+};
+
 /** What the lanes of one copy share. */
 export type Run = {
   readonly copy: MailCopy;
@@ -103,6 +117,10 @@ export type Run = {
   readonly looked: () => void;
   /** What the destination has said that it stored, without a UID, and nobody has found yet; by {@link saidKey}. */
   readonly said: Map<string, Said>;
+  /** Messages that the destination has refused as they are, as they are to be sent instead; by the name under which their faults are counted. */
+  readonly altered: Map<string, Planned>;
+  /** What is being looked for elsewhere, by where it is missing. */
+  readonly searches: Map<string, Search>;
   /** Mailboxes whose destination has another UIDVALIDITY than their rows, found while reading back. */
   readonly stale: Set<number>;
   /**

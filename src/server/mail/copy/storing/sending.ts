@@ -7,9 +7,18 @@ import { digesting, END_OF_HEADER } from '../message/digest.ts';
 import { HEADERS_LOOKED_AT, sentDateOf } from '../message/message-text.ts';
 import { EARLIEST_DATE } from '../message/odd-dates.ts';
 import { ProviderLimit } from '../run/budget.ts';
-import { saidKey, type Session } from '../run/run.ts';
+import { saidKey, type Run, type Session } from '../run/run.ts';
 import type { Sizes } from '../run/sizes.ts';
-import { appendName, messagesOf, noteBreakOff, notePassed, notingBreaks, sourcePlace } from '../troubles/breaks.ts';
+import {
+  appendName,
+  messageName,
+  messagesOf,
+  noteBreakOff,
+  notePassed,
+  notingBreaks,
+  type Place,
+  sourcePlace,
+} from '../troubles/breaks.ts';
 import { MESSAGES } from '../troubles/troubles.ts';
 import { leaveBehind } from './committing.ts';
 import { openFetches, type Fetches } from './fetches.ts';
@@ -60,11 +69,23 @@ function* partsOf(messages: readonly Planned[], { writer }: Session, { sent }: S
 export async function sendMessages(messages: readonly Planned[], sending: Sending, begun?: Fetches): Promise<void> {
   const { session, mailbox, run } = sending;
   const { sizes } = run.copy;
-  for (const [index, part] of [...partsOf(messages, session, sizes)].entries()) {
+  const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const asSent = alteredIn(messages, place, run);
+  for (const [index, part] of [...partsOf(asSent, session, sizes)].entries()) {
     const first = index === 0 ? begun : undefined;
     const groups = groupsOf(part, sizes, apartIn(sending));
     await sendPart(first ?? openFetches(groups, session.reader, mailbox.sourcePath, sizes), sending);
   }
+}
+
+/** Messages that have been refused as they are in this run, as they are to be sent instead; the others as they are. */
+export function alteredIn(
+  messages: readonly Planned[],
+  place: Pick<Place, 'name'>,
+  { altered }: Pick<Run, 'altered'>,
+): readonly Planned[] {
+  if (altered.size === 0) return messages;
+  return messages.map((message) => altered.get(messageName(place, message.uid)) ?? message);
 }
 
 async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
@@ -264,8 +285,11 @@ async function sendGroup(
   await onStep('octets sent', mailbox.sourcePath);
 }
 
-function noteSettled(settled: Settled, group: Group, { mailbox, selected, run }: Sending, came: Came): void {
+function noteSettled(settled: Settled, group: Group, { mailbox, selected, session, run }: Sending, came: Came): void {
   const { left } = came;
+  const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  // Over a connection that ends before their turn comes it would have to be found out anew each time.
+  for (const one of settled.redated) run.altered.set(messageName(place, one.uid), one);
   left.refusedTogether.push(...settled.refusedTogether);
   left.unended.push(...settled.unended);
   left.redated.push(...settled.redated);

@@ -129,6 +129,8 @@ export async function settleGroup(
   };
   const settled = new Set(tooLarge.map((message) => message.uid));
   const claimedUnder = claimsOf(sending);
+  // Then any message of it may be the culprit.
+  const isOneCommand = way.together && sending.session.writer.traits.together && sent.length > 1;
   const byUid = new Map(group.messages.map((message) => [message.uid, message]));
   for (const [index, one] of sent.entries()) {
     const { uid } = one.message;
@@ -141,15 +143,7 @@ export async function settleGroup(
         await gatherStored(one, planned, outcome, claimedUnder, sending, gathered);
         break;
       case 'refused':
-        // Any message of a group that was sent together may be the culprit.
-        gatherRefused(
-          one,
-          planned,
-          outcome,
-          { ...way, isAlone: !way.together || sent.length === 1 },
-          sending,
-          gathered,
-        );
+        gatherRefused(one, planned, outcome, { ...way, isAlone: !isOneCommand }, sending, gathered);
         break;
       case 'failed':
         if (way.together && group.messages.length > 1 && isFull(outcome.error)) gatherTogether(one, planned, gathered);
