@@ -103,14 +103,11 @@ export async function findMoved(
 function searchOf(name: string, missing: readonly Missing[], { searches, copy }: Run): Search {
   const begun = searches.get(name);
   const now = copy.clock.elapsed();
-  const isSame =
-    begun !== undefined &&
-    now - begun.at < SEARCH_HOLDS_MS &&
-    begun.uids.length === missing.length &&
-    missing.every(({ uid }, at) => uid === begun.uids[at]);
-  if (isSame) return begun;
+  const uids = missing.flatMap(({ uid, destinationUid }) => [uid, destinationUid]);
+  const isSame = begun?.uids.length === uids.length && uids.every((uid, at) => uid === begun.uids[at]);
+  if (isSame && now - begun.at < SEARCH_HOLDS_MS) return begun;
   const search: Search = {
-    uids: missing.map(({ uid }) => uid),
+    uids,
     moved: new Set(),
     looked: new Set(),
     byUid: false,

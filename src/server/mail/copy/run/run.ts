@@ -82,11 +82,11 @@ export type FolderCount = {
 
 /**
  * A search for messages in all mailboxes but their own, which may break off: what has been looked through is not looked
- * through again. `uids`: those of the messages at the source. `byUid`: whether those that went together with their mailbox
+ * through again. `uids`: of each message, at the source and where it is missing. `byUid`: whether those that went together with their mailbox
  * have been found. `looked`: paths. `at`: when it last went on, in the clock's elapsed milliseconds.
  */
 export type Search = {
-  readonly uids: readonly number[];
+  readonly uids: readonly (number | undefined)[];
   readonly moved: Set<number>;
   readonly looked: Set<string>;
   byUid: boolean;

@@ -130,7 +130,7 @@ export async function settleGroup(
   const settled = new Set(tooLarge.map((message) => message.uid));
   const claimedUnder = claimsOf(sending);
   // Then any message of it may be the culprit.
-  const isOneCommand = way.together && sending.session.writer.traits.together && sent.length > 1;
+  const isOneCommand = sent.length > 1 && way.together && sending.session.writer.traits.together;
   const byUid = new Map(group.messages.map((message) => [message.uid, message]));
   for (const [index, one] of sent.entries()) {
     const { uid } = one.message;
