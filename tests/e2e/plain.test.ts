@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
+import { sampleOf } from '../folders.ts';
 import { needs } from '../support/needs.ts';
 import { enter, servePortalAlone, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { eachOf } from './each-of.ts';
@@ -534,8 +535,9 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     expect(await button('Transfer').evaluate((element: HTMLButtonElement) => element.disabled)).toBe(true);
   });
 
-  test.each([320, 360, 768, 1280])(
+  test.each(sampleOf([320, 360, 768, 1280], 3))(
     'at %i px nothing moves when a longer error is said of the contact',
+    { tags: 'sampled' },
     async (width) => {
       await page.setViewportSize({ width, height: 800 });
       for (const [session, label, submit, wrong] of [

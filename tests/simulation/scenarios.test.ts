@@ -245,14 +245,15 @@ test.each(['source', 'destination'] as const)(
   'a message on which the %s breaks off each time keeps none of the others back',
   { tags: 'sampled' },
   async (side) => {
-    for (const breaks of ['hangs up', 'says goodbye', 'SERVERBUG', 'breaks off within'] as const)
-      for (const uidPlus of [true, false])
-        for (const letters of sampleOf([[3, 4, 5], [19], [20], [0]], 4)) {
-          const poison = letters.map((letter) => ({ letter, side, breaks }));
-          const { wrong, receipts } = await simulate(scenarioWith([20, 1], { poison, destination: { uidPlus } }));
-          expect({ breaks, uidPlus, letters, wrong }).toEqual({ breaks, uidPlus, letters, wrong: [] });
-          expect(receipts.map(({ failure, lost }) => ({ failure, lost }))).toEqual([{ failure: undefined, lost: 0 }]);
-        }
+    const cases = (['hangs up', 'says goodbye', 'SERVERBUG', 'breaks off within'] as const).flatMap((breaks) =>
+      [true, false].flatMap((uidPlus) => [[3, 4, 5], [19], [20], [0]].map((letters) => ({ breaks, uidPlus, letters }))),
+    );
+    for (const { breaks, uidPlus, letters } of sampleOf(cases, 7)) {
+      const poison = letters.map((letter) => ({ letter, side, breaks }));
+      const { wrong, receipts } = await simulate(scenarioWith([20, 1], { poison, destination: { uidPlus } }));
+      expect({ breaks, uidPlus, letters, wrong }).toEqual({ breaks, uidPlus, letters, wrong: [] });
+      expect(receipts.map(({ failure, lost }) => ({ failure, lost }))).toEqual([{ failure: undefined, lost: 0 }]);
+    }
   },
 );
 
@@ -276,19 +277,24 @@ test.each([HANGS_UP, SAYS_GOODBYE, 'SERVERBUG'])(
   },
 );
 
-test('nor is their mailbox told as one that takes none where several messages of it are never taken', async () => {
-  for (const count of [3, 8, 12])
-    for (const destination of [
+test(
+  'nor is their mailbox told as one that takes none where several messages of it are never taken',
+  { tags: 'sampled' },
+  async () => {
+    const ways: readonly Partial<Quirks>[] = [
       {},
       { multiAppend: false },
       { multiAppend: false, literals: 'synchronising' },
-    ] as const) {
+    ];
+    const cases = [3, 8, 12].flatMap((count) => ways.map((destination) => ({ count, destination })));
+    for (const { count, destination } of sampleOf(cases, 4)) {
       const poison = Array.from({ length: count }, (_, letter) => ({ letter, code: 'SERVERBUG' }));
       const { wrong, receipts } = await simulate(scenarioWith([40, 5], { poison, destination }));
       expect({ count, destination, wrong }).toEqual({ count, destination, wrong: [] });
       expect(receipts).toMatchObject([{ status: 'completed', lost: 0, mailboxesLeft: 0 }]);
     }
-});
+  },
+);
 
 test.each(['', 'TOOBIG', 'LIMIT', 'SERVERBUG', HANGS_UP, SAYS_GOODBYE, `${SAYS_GOODBYE} LIMIT`])(
   'what a destination has kept of several messages in one command, which it answers by "%s", is not stored again',
