@@ -94,6 +94,7 @@ async function sent({
       copy,
       said: new Map(),
       altered: new Map(),
+      unended: new Set(),
       room: async () => {},
       budget: { take: async () => {}, correct: () => {} },
       settled: () => {},

@@ -352,6 +352,24 @@ test.each<[string, readonly number[], Partial<Scenario>, number]>([
     { deeds: [{ side: 'destination', atCommand: 60, does: 'moves a message' }] },
     35,
   ],
+  [
+    'the same, where the thirty are their owner’s',
+    [40],
+    {
+      own: Array.from({ length: 30 }, (_, at) => ({ name: `Own ${at}`, letters: 0 })),
+      deeds: [{ side: 'destination', atCommand: 40, does: 'moves a message' }],
+      destination: { uidPlus: true },
+      connections: 1,
+      sizes: SMALL,
+    },
+    40,
+  ],
+  [
+    'messages without an end of their last line',
+    [60],
+    { seed: 3, destination: { wantsLineEnd: true, multiAppend: false } },
+    60,
+  ],
 ])(
   'a destination that ends each connection after twelve commands gets all: %s',
   async (_, letters, { destination, ...given }, count) => {
@@ -362,6 +380,27 @@ test.each<[string, readonly number[], Partial<Scenario>, number]>([
     expect(there).toHaveLength(count);
   },
 );
+
+test.each<[string, number, Partial<Scenario>, Partial<Quirks>]>([
+  ['goodbyes', 30, {}, { goodbyeAfterCommands: 20 }],
+  ['a reset', 60, { links: [{ side: 'destination', connection: 2, atOctet: 40_000, direction: 'up' }] }, {}],
+])('what a server stores and says NO to is not stored again after %s', async (_, letters, given, quirks) => {
+  for (const seed of [1, 2, 3, 4, 5, 6]) {
+    const destination = { multiAppend: false, uidPlus: true, refusesNow: 0.3, storesRefused: true, ...quirks };
+    const { wrong } = await simulate(scenarioWith([letters], { ...given, seed, destination }));
+    expect({ seed, wrong }).toEqual({ seed, wrong: [] });
+  }
+});
+
+test('what could not be read back, as the account had had all for a moment, has its flags all the same', async () => {
+  for (const from of [60, 80, 100, 120]) {
+    const text = 'Account exceeded command or bandwidth limits. (Failure)';
+    const refusesReading = { part: 1, code: 'OVERQUOTA', text, only: 'UID FETCH', from, until: from + 40 } as const;
+    const destination = { dropsFlags: true, refusesReading };
+    const { wrong } = await simulate(scenarioWith([60], { sizes: SMALL, destination }));
+    expect({ from, wrong }).toEqual({ from, wrong: [] });
+  }
+});
 
 /** How many minutes it takes until a scenario's order has ended. */
 async function minutesOf(scenario: Scenario): Promise<number> {

@@ -99,9 +99,11 @@ function begin(folder: Folder, path: string, listing: FolderListing, session: Se
   const messages = listing.messages.filter(({ uid }) => !listing.leftOut.has(uid));
   // Before a suspect another one is opened, whose answer would stand behind what was asked for ahead.
   if (messages.length === 0 || isSuspect('source', folder.sourcePath, run)) return undefined;
+  const place = sourcePlace(session.reader, folder.sourcePath, listing.opened.uidValidity);
+  // Those are not sent with the others.
+  if (messages.some(({ uid }) => run.unended.has(messageName(place, uid)))) return undefined;
   const selected = openBoth(folder.sourcePath, path, listing.opened.uidValidity, session, run);
   const { sizes, ledger } = run.copy;
-  const place = sourcePlace(session.reader, folder.sourcePath, listing.opened.uidValidity);
   const first = ordered(alteredIn(messages, place, run), folder, sizes);
   const claims = selected.then(({ uidValidity }) => ledger.claimed(path, uidValidity));
   claims.catch(() => {});

@@ -1,4 +1,4 @@
-import { isBareRefusal, isRefusal, MailError } from '../imap/mail-error.ts';
+import { isBareRefusal, isRefusal, isSpent, MailError } from '../imap/mail-error.ts';
 import type { Opened } from '../imap/streams.ts';
 import { openForwarded, type Forwarded } from './forwarded.ts';
 import { openStream, workOf, type Stream } from './lanes/lane-work.ts';
@@ -100,7 +100,7 @@ export async function withEngine<Result>(given: MailCopy, work: (engine: Engine)
     } catch (error) {
       const fewer = [...refused].filter((account) => most[account] > 1);
       const isRefusal = error instanceof MailError && error.fault === 'busy' && error.pause === undefined;
-      if (!isRefusal || fewer.length === 0 || given.signal.aborted) throw error;
+      if (!isRefusal || isSpent(error) || fewer.length === 0 || given.signal.aborted) throw error;
       for (const account of fewer) most[account] -= 1;
     }
   }
@@ -179,6 +179,7 @@ async function runEngine<Result>(
     },
     said: new Map(),
     altered: new Map(),
+    unended: new Set(),
     searches: new Map(),
     stale: new Set(),
     unsure: new Map(),

@@ -210,12 +210,12 @@ async function workThrough<Item, Session extends LaneSession>(
       } catch (error) {
         await close(slot);
         if (signal.aborted) throw new Stopped('The work was asked to stop.', { cause: error });
-        // Each further try would be a sign-in more, for the same answer.
-        if (isSpent(error)) throw error;
         // A refusal that the work did not handle itself may have been momentary.
         if (!(error instanceof MailError) || !(error.passing || isRefusal(error))) throw error;
         const isBehind = item !== null && items.giveBack(item);
         gaveBack = true;
+        // Each further try would be a sign-in more, for the same answer.
+        if (isSpent(error)) throw error;
         // The others have what the server allows; they will take this item as well.
         if (!working && busy > 0) return;
         const wait = tries.failed(error, isBehind);

@@ -70,7 +70,7 @@ type Missing = Wanted & Pick<Row, 'fate' | 'destinationUid' | 'destinationUidVal
  */
 export async function findMoved(
   missing: readonly Missing[],
-  from: string,
+  from: Pick<LedgerMailbox, 'id' | 'destinationPath'>,
   paths: readonly string[],
   source: Place | null,
   checker: MailReader,
@@ -78,68 +78,79 @@ export async function findMoved(
 ): Promise<{ readonly moved: ReadonlySet<number>; readonly isSure: boolean }> {
   const [first] = missing;
   if (first === undefined) return { moved: new Set(), isSure: true };
-  const name = `${source?.name ?? 'unasked'}, ${first.uid}, missing in ${from} ${first.destinationUidValidity}`;
+  const name = `${from.id} ${first.uid} missing under ${first.destinationUidValidity}, by ${source?.name ?? 'none'}`;
   const search = searchOf(name, missing, run);
+  const goesOn = () => {
+    search.at = run.copy.clock.elapsed();
+    // Once for each mailbox: it may begin anew.
+    if (search.looked.size + search.validities.size > run.faults(name)) run.noteFault(name);
+    else return;
+    run.looked();
+  };
+  let isSure = true;
   if (!search.byUid) {
-    const byUid = await findByUid(missing, checker, run);
+    const byUid = await findByUid(missing, checker, run, search.validities, goesOn);
     for (const uid of byUid.moved) search.moved.add(uid);
-    search.isSure = byUid.isSure;
-    search.byUid = true;
+    ({ isSure } = byUid);
+    search.byUid = isSure;
   }
   for (const path of paths) {
     const wanted = missing.filter(({ uid }) => !search.moved.has(uid));
     if (wanted.length === 0) break;
-    if (path === from || search.looked.has(path)) continue;
-    await lookIn(path, wanted, source, checker, run, search);
+    if (path === from.destinationPath || search.looked.has(path)) continue;
+    const found = await lookIn(path, wanted, source, checker, run);
+    // Trouble with this one is not for the mailbox that they left to bear.
+    if (found === 'in trouble') {
+      isSure = false;
+      continue;
+    }
+    for (const uid of found) search.moved.add(uid);
     search.looked.add(path);
-    search.at = run.copy.clock.elapsed();
-    if (run.noteFault(`${name}, looked for in ${path}`) === 1) run.looked();
+    goesOn();
   }
   // What comes after it may break off as well.
-  return search;
+  return { moved: search.moved, isSure };
 }
 
 /** A search that the same one goes on with where it broke off, or what was asked after it did. */
 function searchOf(name: string, missing: readonly Missing[], { searches, copy }: Run): Search {
   const begun = searches.get(name);
   const now = copy.clock.elapsed();
+  for (const [each, { at }] of searches) if (now - at >= SEARCH_HOLDS_MS) searches.delete(each);
   const uids = missing.flatMap(({ uid, destinationUid }) => [uid, destinationUid]);
   const isSame = begun?.uids.length === uids.length && uids.every((uid, at) => uid === begun.uids[at]);
-  if (isSame && now - begun.at < SEARCH_HOLDS_MS) return begun;
-  const search: Search = {
+  if (isSame && searches.has(name)) return begun;
+  const search = {
     uids,
-    moved: new Set(),
-    looked: new Set(),
+    moved: new Set<number>(),
+    looked: new Set<string>(),
+    validities: new Map(),
     byUid: false,
-    isSure: true,
     at: now,
   };
   searches.set(name, search);
   return search;
 }
 
+/** @returns the source UIDs of those that are there; none where it is refused */
 async function lookIn(
   path: string,
   wanted: readonly Missing[],
   source: Place | null,
   checker: MailReader,
   run: Run,
-  search: Search,
-): Promise<void> {
-  // Trouble with this one is not for the mailbox that they left to bear.
+): Promise<readonly number[] | 'in trouble'> {
   const opened = await openAside(path, 'looked for in', checker, run);
-  if (typeof opened === 'string') {
-    search.isSure &&= opened === 'refused';
-    return;
-  }
+  if (typeof opened === 'string') return opened === 'refused' ? [] : opened;
   const claims = await run.copy.ledger.claimed(path, opened.uidValidity);
   const candidates: Listed[] = [];
   for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
   const { found } = await match(wanted, source, candidates, destinationPlace(checker, path, opened.uidValidity), run);
   // Another message with its Message-ID and date is no sign of a twin.
   const twins = new Set(wanted.flatMap(({ uid, fate }) => (fate === 'twin' ? [uid] : [])));
-  for (const [uid, { fate, isRead }] of found)
-    if (isRead && (fate !== 'changed' || !twins.has(uid))) search.moved.add(uid);
+  return [...found].flatMap(([uid, { fate, isRead }]) =>
+    isRead && (fate !== 'changed' || !twins.has(uid)) ? [uid] : [],
+  );
 }
 
 /** Messages that have gone together with their mailbox, which has been renamed: there they have the same UIDs. */
@@ -147,6 +158,8 @@ async function findByUid(
   missing: readonly Missing[],
   checker: MailReader,
   run: Run,
+  known: Map<string, bigint | null>,
+  onKnown: () => void,
 ): Promise<{ readonly moved: Set<number>; readonly isSure: boolean }> {
   const moved = new Set<number>();
   let isSure = true;
@@ -154,7 +167,14 @@ async function findByUid(
     isSure = false;
   };
   const byValidity = Map.groupBy(missing, ({ destinationUidValidity }) => destinationUidValidity);
-  for await (const [uidValidity, path] of renamedAmong([...byValidity.keys()], checker, run, onTrouble)) {
+  for await (const [uidValidity, path] of renamedAmong(
+    [...byValidity.keys()],
+    checker,
+    run,
+    onTrouble,
+    known,
+    onKnown,
+  )) {
     const looks = new Map<number, { readonly size: number; readonly date: number | null }>();
     for (const uids of inParts((byValidity.get(uidValidity) ?? []).map(({ destinationUid = 0 }) => destinationUid)))
       for await (const page of checker.look(path, uids))
@@ -177,37 +197,42 @@ async function* renamedAmong(
   checker: MailReader,
   run: Run,
   onTrouble: () => void,
+  known: Map<string, bigint | null> = new Map(),
+  onKnown: () => void = () => {},
 ): AsyncIterable<readonly [bigint, string]> {
   if (validities.length === 0) return;
   const ours = new Set([...run.known.values()].flat().map((mailbox) => mailbox.destinationPath));
   const others = run.destinationPaths().filter((path) => !ours.has(path));
-  const now = await validitiesOf(others, checker, run);
-  if (others.some((path) => !now.has(path))) onTrouble();
+  await addValidities(others, checker, run, known, onKnown);
+  if (others.some((path) => !known.has(path))) onTrouble();
   for (const path of others) {
-    if (!validities.includes(now.get(path) ?? undefined)) continue;
+    if (!validities.includes(known.get(path) ?? undefined)) continue;
     const opened = await openUnlessGone(path, checker, run);
     if (opened !== null && validities.includes(opened.uidValidity)) yield [opened.uidValidity, path];
   }
 }
 
-/** Without those that the destination is in trouble with each time; `null` for one that it refuses. */
-async function validitiesOf(
+/** Of those that are not known; without those that the destination is in trouble with each time, `null` for one that it refuses. */
+async function addValidities(
   paths: readonly string[],
   checker: MailReader,
   run: Run,
-): Promise<ReadonlyMap<string, bigint | null>> {
-  const validities = new Map<string, bigint | null>();
+  known: Map<string, bigint | null>,
+  onKnown: () => void,
+): Promise<void> {
   const ask = (path: string) => unlessRefused(validityOf(path, checker));
   const note = async (path: string, asking: () => Promise<bigint | null>) => {
     const asked = async () => ({ validity: await asking() });
     const answer = await unlessInTrouble(asked, 'UIDVALIDITY of', path, run);
-    if (answer !== null) validities.set(path, answer.validity);
+    if (answer === null) return;
+    known.set(path, answer.validity);
+    onKnown();
   };
-  await askedOfAll('destination', paths, checker, run, new Set(), {
+  const unknown = paths.filter((path) => !known.has(path));
+  await askedOfAll('destination', unknown, checker, run, new Set(), {
     together: (path) => note(path, () => ask(path)),
     alone: (path) => note(path, () => notingHangUps('destination', path, checker, run, () => ask(path))),
   });
-  return validities;
 }
 
 /** @returns `null` where there is no mailbox of that name any more */

@@ -44,7 +44,7 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
     anew: settledAnew(row, found.get(row.uid), uidValidity, there, hasWindow),
   }));
   const missing = outcomes.flatMap(({ row, anew }) => (anew === null ? [row] : []));
-  const { moved, isSure } = await findMoved(missing, path, run.destinationPaths(), source, checker, run);
+  const { moved, isSure } = await findMoved(missing, mailbox, run.destinationPaths(), source, checker, run);
   const settled = [
     ...outcomes.flatMap(({ anew }) => anew ?? []),
     ...missing.filter(({ uid }) => moved.has(uid)).map((row) => ({ ...row, fate: 'taken' as const })),

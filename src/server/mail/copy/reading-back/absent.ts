@@ -57,7 +57,7 @@ export async function settleAbsent(
     const isReadable = source !== 'in trouble';
     const { moved, isSure } = await findMoved(
       left.map(([message, { uidValidity }]) => ({ ...message, destinationUidValidity: uidValidity })),
-      path,
+      mailbox,
       run.destinationPaths(),
       isReadable ? source : null,
       checker,

@@ -82,15 +82,16 @@ export type FolderCount = {
 
 /**
  * A search for messages in all mailboxes but their own, which may break off: what has been looked through is not looked
- * through again. `uids`: of each message, at the source and where it is missing. `byUid`: whether those that went together with their mailbox
- * have been found. `looked`: paths. `at`: when it last went on, in the clock's elapsed milliseconds.
+ * through again. `uids`: of each message, at the source and where it is missing. `looked`: paths. `validities`: of the
+ * mailboxes that they may have gone with, by path. `byUid`: whether those that did have been found. `at`: when it last
+ * went on, in the clock's elapsed milliseconds.
  */
 export type Search = {
   readonly uids: readonly (number | undefined)[];
   readonly moved: Set<number>;
   readonly looked: Set<string>;
+  readonly validities: Map<string, bigint | null>;
   byUid: boolean;
-  isSure: boolean;
   at: number;
 };
 
@@ -119,6 +120,8 @@ export type Run = {
   readonly said: Map<string, Said>;
   /** Messages that the destination has refused as they are, as they are to be sent instead; by the name under which their faults are counted. */
   readonly altered: Map<string, Planned>;
+  /** The same of those that are to be sent with an end of their last line. */
+  readonly unended: Set<string>;
   /** What is being looked for elsewhere, by where it is missing. */
   readonly searches: Map<string, Search>;
   /** Mailboxes whose destination has another UIDVALIDITY than their rows, found while reading back. */

@@ -2,7 +2,7 @@ import { Stopped } from '../../../stopped.ts';
 import { isBreak, MailError } from '../../imap/mail-error.ts';
 import type { Fetched, NewMessage, Octets } from '../../imap/streams.ts';
 import { unlabelled } from '../../imap/wire/flags.ts';
-import type { Group, Planned } from '../ledger/ledger.ts';
+import type { Group, NewRow, Planned } from '../ledger/ledger.ts';
 import { digesting, END_OF_HEADER } from '../message/digest.ts';
 import { HEADERS_LOOKED_AT, sentDateOf } from '../message/message-text.ts';
 import { EARLIEST_DATE } from '../message/odd-dates.ts';
@@ -20,7 +20,7 @@ import {
   sourcePlace,
 } from '../troubles/breaks.ts';
 import { MESSAGES } from '../troubles/troubles.ts';
-import { leaveBehind } from './committing.ts';
+import { commitOutcome, leaveBehind } from './committing.ts';
 import { openFetches, type Fetches } from './fetches.ts';
 import { openIntents } from './intents.ts';
 import { type Refused, settleRefused } from './refused.ts';
@@ -70,12 +70,26 @@ export async function sendMessages(messages: readonly Planned[], sending: Sendin
   const { session, mailbox, run } = sending;
   const { sizes } = run.copy;
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
-  const asSent = alteredIn(messages, place, run);
-  for (const [index, part] of [...partsOf(asSent, session, sizes)].entries()) {
+  const asTheyAre: Planned[] = [];
+  const unended: Planned[] = [];
+  for (const message of alteredIn(messages, place, run))
+    (run.unended.has(messageName(place, message.uid)) ? unended : asTheyAre).push(message);
+  for (const [index, part] of [...partsOf(asTheyAre, session, sizes)].entries()) {
     const first = index === 0 ? begun : undefined;
     const groups = groupsOf(part, sizes, apartIn(sending));
     await sendPart(first ?? openFetches(groups, session.reader, mailbox.sourcePath, sizes), sending);
   }
+  for (const part of partsOf(unended, session, sizes)) {
+    const ended = await sendEnded(part, sending);
+    await settleUnseen(ended.unseen, sending);
+  }
+}
+
+/** Yahoo takes a message whose last line has no end for a part of the command. */
+function sendEnded(messages: readonly Planned[], sending: Sending): Promise<Left> {
+  const { session, mailbox, run } = sending;
+  const options = { ...run.copy.sizes, alone: true };
+  return sendGroups(openFetches(singly(messages), session.reader, mailbox.sourcePath, options), sending, ENDED);
 }
 
 /** Messages that have been refused as they are in this run, as they are to be sent instead; the others as they are. */
@@ -109,9 +123,8 @@ async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
     changed.push(dated);
     redated = [...dated.redated];
   }
-  // Yahoo takes a message whose last line has no end for a part of the command.
   const unended = [...all, ...changed].flatMap((each) => each.unended);
-  const ended = await sendGroups(ask(singly(unended), true), sending, ENDED);
+  const ended = await sendEnded(unended, sending);
   await settleUnseen(
     [third, ...changed, ended].flatMap((each) => each.unseen),
     sending,
@@ -174,6 +187,7 @@ type Came = {
     readonly unseen: Planned[];
   };
   readonly refused: Refused[];
+  readonly unwritten: NewRow[];
   readonly unsaid: Unsaid[];
   /** Groups of which only UIDs are not known. */
   readonly unsaidGroups: number[];
@@ -196,6 +210,7 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
   const came: Came = {
     left: { refusedTogether: [], unended: [], redated: [], unseen: [] },
     refused: [],
+    unwritten: [],
     unsaid: [],
     unsaidGroups: [],
     broken: new Map(),
@@ -227,7 +242,9 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
   const { left, refused } = came;
   if (refused.length === 0) return left;
   const there = await settleRefused(refused, sending);
-  const isLeft = ({ uid }: Planned) => !there.has(uid);
+  const isLeft = ({ uid }: Pick<Planned, 'uid'>) => !there.has(uid);
+  const unwritten = came.unwritten.filter(isLeft);
+  if (unwritten.length > 0) await commitOutcome(unwritten, [], sending);
   return {
     refusedTogether: left.refusedTogether.filter(isLeft),
     unended: left.unended.filter(isLeft),
@@ -289,12 +306,16 @@ function noteSettled(settled: Settled, group: Group, { mailbox, selected, sessio
   const { left } = came;
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   // Over a connection that ends before their turn comes it would have to be found out anew each time.
+  if (run.altered.size > 0 && settled.isKnown)
+    for (const { uid } of group.messages) run.altered.delete(messageName(place, uid));
   for (const one of settled.redated) run.altered.set(messageName(place, one.uid), one);
+  for (const { uid } of settled.unended) run.unended.add(messageName(place, uid));
   left.refusedTogether.push(...settled.refusedTogether);
   left.unended.push(...settled.unended);
   left.redated.push(...settled.redated);
   left.unseen.push(...settled.unseen);
   came.refused.push(...settled.refused);
+  came.unwritten.push(...settled.unwritten);
   if (settled.broken.length > 0) came.broken.set(group.id, settled);
   if (asksForPause(settled.error)) came.paused = Math.min(came.paused, group.id);
   if (settled.stored > 0) notePassed('appends', run);

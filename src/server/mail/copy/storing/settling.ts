@@ -8,6 +8,7 @@ import { type Digest, secondsOf } from '../message/digest.ts';
 import { subjectOf } from '../message/message-text.ts';
 import { redated } from '../message/odd-dates.ts';
 import type { Run, Session, Unchecked } from '../run/run.ts';
+import { messageName, sourcePlace } from '../troubles/breaks.ts';
 import { commitOutcome } from './committing.ts';
 import type { Refused } from './refused.ts';
 
@@ -57,6 +58,8 @@ export type Left = {
  */
 export type Settled = Left & {
   readonly refused: readonly Refused[];
+  /** Rows of those of `refused` that are not written as long as the group is open. */
+  readonly unwritten: readonly NewRow[];
   readonly broken: readonly Planned[];
   readonly unsaid: readonly Unsaid[];
   readonly isKnown: boolean;
@@ -129,8 +132,6 @@ export async function settleGroup(
   };
   const settled = new Set(tooLarge.map((message) => message.uid));
   const claimedUnder = claimsOf(sending);
-  // Then any message of it may be the culprit.
-  const isOneCommand = sent.length > 1 && way.together && sending.session.writer.traits.together;
   const byUid = new Map(group.messages.map((message) => [message.uid, message]));
   for (const [index, one] of sent.entries()) {
     const { uid } = one.message;
@@ -143,7 +144,14 @@ export async function settleGroup(
         await gatherStored(one, planned, outcome, claimedUnder, sending, gathered);
         break;
       case 'refused':
-        gatherRefused(one, planned, outcome, { ...way, isAlone: !isOneCommand }, sending, gathered);
+        gatherRefused(
+          one,
+          planned,
+          outcome,
+          { ...way, isAlone: !way.together || sent.length === 1 || isItsOwn(outcome, uid, sending) },
+          sending,
+          gathered,
+        );
         break;
       case 'failed':
         if (way.together && group.messages.length > 1 && isFull(outcome.error)) gatherTogether(one, planned, gathered);
@@ -157,13 +165,33 @@ export async function settleGroup(
         break;
     }
   }
-  const { rows, checks, ...came } = gathered;
+  const { rows: all, checks, ...came } = gathered;
   // Messages that the source never sent; what broke off in between is not known to be missing.
   const unseen = came.error === undefined ? group.messages.filter((message) => !settled.has(message.uid)) : [];
   const isOver = came.isKnown && came.unsaid.length === 0;
+  // One that was stored all the same is looked for with the rest of its open group, as long as it has no row. What goes by
+  // itself has it at once: else it would be sent again each time a connection ends before its group does.
+  const isOpen = !isOver && way.together;
+  const waiting = new Set(isOpen ? came.refused.map(({ uid }) => uid) : []);
+  const rows = all.filter(({ uid }) => !waiting.has(uid));
   await commitOutcome(rows, isOver ? [group.id] : [], sending, came.unsaid.length);
   if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
-  return { ...came, unseen };
+  const refused = came.refused.map((one) => ({ ...one, hasRow: one.hasRow && !isOpen }));
+  return { ...came, refused, unseen, unwritten: all.filter(({ uid }) => waiting.has(uid)) };
+}
+
+/**
+ * Whether the refusal is that of a command of its own: of several in one any may be the culprit. One without a code may be
+ * for that moment, so the message has another try.
+ */
+function isItsOwn(
+  { isBare }: Extract<Appended, { kind: 'refused' }>,
+  uid: number,
+  { mailbox, session, run }: Sending,
+): boolean {
+  if (session.writer.traits.together) return false;
+  const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  return isBare !== true || run.noteFault(`refused ${messageName(place, uid)}`) > 1;
 }
 
 function noteUnknown(planned: Planned, error: Error, gathered: Gathered): void {

@@ -61,6 +61,7 @@ function refusedBy(error: MailError): Appended {
     text,
     ...(isMisread(error) ? { isMisread: true } : {}),
     ...(OF_FLAGS.test(text) ? { isOfFlags: true } : {}),
+    ...(error.responseCode === undefined ? { isBare: true } : {}),
   };
 }
 
