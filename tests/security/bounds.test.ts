@@ -456,16 +456,6 @@ describe('what is known of a transfer', () => {
     expect(await world.database.query('select 1 from transfer_browsers')).toEqual([]);
   });
 
-  test('is erased as many days after its move was announced, whether or not it was ordered', async () => {
-    await world.database.query("insert into announced_moves (mailbox) values ('digest')");
-    const left = async (days: number) => {
-      await eraseEnded(world.database, 30, Date.now() + days * DAY_MS);
-      return world.database.query('select mailbox from announced_moves');
-    };
-    expect(await left(29)).toEqual([{ mailbox: 'digest' }]);
-    expect(await left(31)).toEqual([]);
-  });
-
   test('is erased with that of others only as far as one statement may delete', async () => {
     await world.database.query(
       `with ended as (insert into transfers (id, submit_key, source_email, source_provider, destination_email,

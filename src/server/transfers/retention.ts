@@ -23,7 +23,6 @@ const NOBODY = 'erased@erased.invalid';
  */
 export async function eraseEnded(database: Database, retentionDays: number, now: number): Promise<number> {
   const before = new Date(now - retentionDays * DAY_MS);
-  await database.query('delete from announced_moves where announced < $1', [before]);
   return database.transaction(async (sql) => {
     const erased = await sql.query<{ id: string }>(
       `with due as materialized
@@ -97,9 +96,9 @@ export async function eraseSubscriber(services: Erasing, email: string): Promise
   // Sessions of providers other than ours are stored under their name as well.
   const mailboxes = [email, ...PROVIDERS.map((provider) => `${provider} ${email}`)];
   await database.query('delete from sessions where mailbox = any($1)', [
-    mailboxes.map((mailbox) => vault.digest('session mailbox', mailbox)),
+    mailboxes.flatMap((mailbox) => vault.digests('session mailbox', mailbox)),
   ]);
-  await database.query('delete from known_clients where mailbox = $1', [vault.digest('known mailbox', email)]);
+  await database.query('delete from known_clients where mailbox = any($1)', [vault.digests('known mailbox', email)]);
   await eraseAnnouncement(database, vault, email);
   await eraseAsThird(database, email);
   await eraseQueued(database, idsOf(transfers));

@@ -69,6 +69,7 @@ async function purge({
   consents,
   tokens,
   verifiers,
+  announcements,
   log,
   now,
 }: Web): Promise<void> {
@@ -78,6 +79,7 @@ async function purge({
     await sessions.purge();
     await consents.purge();
     await verifiers.purge();
+    await announcements.purge();
     const at = await earlierTime(database, now);
     while ((await eraseEnded(database, settings.retentionDays, at)) > 0);
     // Last, as providers are asked to revoke each.
