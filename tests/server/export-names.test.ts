@@ -65,6 +65,13 @@ test('a safe name is portable or empty, whatever the text', () => {
 test("no name is one of Windows' devices, with or without an extension", () => {
   for (const name of ['CON', 'nul.txt', 'aux .old', 'Lpt1  .x.y', 'COM¹', 'prn...', 'con .'])
     expect(unportable(safeName(name, 40))).toBeNull();
+  // What stands before it may leave no room for its last letter.
+  const long = [
+    'Con. calls with the sales department. A',
+    'nul.4567890123456789012345678901234567.9',
+    'aux.456789012345678901234567890123456😊',
+  ];
+  expect(long.map((name) => unportable(safeName(name, 39)))).toEqual([null, null, null]);
   expect(['Console', 'com10', 'nul ones'].map((name) => safeName(name, 40))).toEqual(['Console', 'com10', 'nul ones']);
 });
 

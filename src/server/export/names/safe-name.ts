@@ -23,7 +23,7 @@ export function safeName(text: string, length: number): string {
     .replaceAll(/ {2,}/g, ' ')
     .replace(/^[. ~-]+/, '');
   const name = withoutEnd(cut(readable, length), '. ');
-  return RESERVED.test(name) ? `_${name}`.slice(0, length) : name;
+  return RESERVED.test(name) ? withoutEnd(cut(`_${name}`, length), '. ') : name;
 }
 
 function cut(text: string, length: number): string {
