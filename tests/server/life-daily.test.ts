@@ -9,6 +9,7 @@ import {
   mailWhen,
   NEW_ANN,
   openWorldOfTest,
+  orderExport,
   PASSWORD,
   statusOf,
   type LifeWorld,
@@ -571,5 +572,68 @@ test(
     expect((await asked.answer).status).toBe(200);
     expect(await tokens()).toEqual([{ held: true }]);
     expect(await dailyOf(world, ordered)).toMatchObject({ next: expect.any(String) });
+  },
+);
+
+test('a daily keeps its tokens when it is asked for once more and refused', { timeout: 60_000 }, async () => {
+  const { world, signIn, order } = await openWithGoogle();
+  const ordered = await order();
+  const asked = { ...GIVEN, destination_account: { token_id: await signIn() } };
+  {
+    await using _worker = await world.work();
+    await whenEnded(world, ordered);
+    const { body } = await call(world, 'again', ordered, asked);
+    await whenEnded(world, { ...ordered, id: (body as { jobid: string }).jobid });
+  }
+  await orderExport(world);
+  expect((await call(world, 'again', ordered, asked)).status).toBe(409);
+  expect(await world.web.database.query('select held from oauth_tokens')).toEqual([{ held: true }]);
+});
+
+test('the tokens of a daily that goes off just as its run ends are erased', { timeout: 60_000 }, async () => {
+  const { world, signIn, order } = await openWithGoogle();
+  const { services, database } = world.web;
+  const ordered = await order();
+  const asked = { ...GIVEN, destination_account: { token_id: await signIn() } };
+  {
+    await using _worker = await world.work();
+    await whenEnded(world, ordered);
+  }
+  const answer = await call(world, 'again', ordered, asked);
+  let isOff = false;
+  const forget = async (id: string) => {
+    await services.tokens.forget(id);
+    if (!isOff) expect((await call(world, 'daily-off', ordered)).status).toBe(200);
+    isOff = true;
+  };
+  {
+    await using _worker = await world.work({ tokens: { ...services.tokens, forget } });
+    await whenEnded(world, { ...ordered, id: (answer.body as { jobid: string }).jobid });
+  }
+  expect(isOff).toBe(true);
+  expect(await database.query('select 1 from oauth_tokens')).toEqual([]);
+});
+
+test(
+  'a daily can be asked for at once on the pages of two transfers of a mailbox',
+  { ...needs('postgresql'), timeout: 60_000 },
+  async () => {
+    const world = await open();
+    const { database } = world.web;
+    const first = await world.order();
+    await using _worker = await world.work();
+    await whenEnded(world, first);
+    const { daily: _, ...once } = GIVEN;
+    const { body } = await call(world, 'again', first, once);
+    const second = { ...first, id: (body as { jobid: string }).jobid };
+    await whenEnded(world, second);
+    const asked = await database.transaction(async (sql) => {
+      await sql.query('lock table dailies in exclusive mode');
+      const answers = [first, second].map((each) => call(world, 'again', each, GIVEN));
+      await expect.poll(() => sql.query('select 1 from pg_locks where not granted')).toHaveLength(2);
+      return { answers };
+    });
+    expect((await Promise.all(asked.answers)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(await kept(world)).toEqual(['destination', 'source']);
   },
 );

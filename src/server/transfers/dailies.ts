@@ -98,6 +98,8 @@ export async function switchDailyOn(
   const { destination } = secrets;
   const tokenId = destination.kind === 'token' ? destination.tokenId : null;
   const before = await database.transaction(async (sql) => {
+    // It may be asked for on the pages of two transfers at once.
+    await sql.query("select pg_advisory_xact_lock(hashtextextended('daily ' || $1::text, 0))", [sourceEmail]);
     await sql.query('select 1 from transfers where id = $1 for update', [id]);
     const [row] = await sql.query<{ transfer_id: string; token_id: string | null }>(
       'delete from dailies where source_email = $1 returning transfer_id, token_id',
@@ -158,11 +160,12 @@ async function letGo(
   sourceEmail: string,
   tokenId: string,
 ): Promise<boolean> {
-  await tokens.unhold(tokenId, sql);
+  // Held until it is committed: one that ends meanwhile finds out what is left to it.
   const [running] = await sql.query<{ id: string }>(
-    'select id from transfers where source_email = $1 and finished is null',
+    'select id from transfers where source_email = $1 and finished is null for share',
     [sourceEmail],
   );
+  await tokens.unhold(tokenId, sql);
   const secret = running === undefined ? null : await credentialsIfAny(sql, safe, running.id, 'destination');
   if (secret?.kind === 'token' && secret.tokenId === tokenId) return false;
   await tokens.expire(tokenId, sql);

@@ -165,7 +165,6 @@ async function runTransfer(
     return;
   }
   const { destination } = credentials;
-  if (destination?.kind === 'token') await tokens.forget(destination.tokenId);
   const endsDaily = await database.transaction(async (sql) => {
     const { allCompleted, wasPutRight, isUnordered } = await endTransfer(sql, lease);
     const isDone = allCompleted || (isUnordered && (await isOldNews(sql, id)));
@@ -174,9 +173,11 @@ async function runTransfer(
     if (!isUnordered || wasPutRight || fails)
       await queue.announce(id, allCompleted ? 'finished' : 'attention', { sql });
     if (!isDone) await queue.announce(id, 'review', { sql });
+    if (destination?.kind === 'token') await tokens.expire(destination.tokenId, sql);
     return fails;
   });
   await destroyCredentials(safe, id);
+  if (destination?.kind === 'token') await tokens.forget(destination.tokenId);
   if (endsDaily) await switchDailyOff(services, id, 'failed');
   log.info({ transferId: id }, 'a transfer has ended');
 }

@@ -1,6 +1,6 @@
 import { again } from '../../../contract/calls/again.ts';
 import { orderAgain } from '../../transfers/again.ts';
-import { dailyOf, dailyUntil, switchDailyOn } from '../../transfers/dailies.ts';
+import { dailyOf, dailyUntil, isOfDaily, switchDailyOn } from '../../transfers/dailies.ts';
 import type { TransferOrder } from '../../transfers/orders.ts';
 import { takingBack } from '../../transfers/taking-back.ts';
 import { transferById } from '../../transfers/transfer.ts';
@@ -54,7 +54,7 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
     return { jobid: started.id, usesToken: started.usesToken || takesToken };
   };
   const { jobid, usesToken } = await begin().catch(async (error: unknown) => {
-    if (held !== null) await tokens.unhold(held, database);
+    if (held !== null && !(await isOfDaily(database, held))) await tokens.unhold(held, database);
     throw error;
   });
   if (secret.kind === 'token') await (usesToken ? tokens.keep(secret.tokenId) : tokens.forget(secret.tokenId));
