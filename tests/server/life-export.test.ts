@@ -293,6 +293,9 @@ describe('the contacts of an export', { timeout: 60_000 }, () => {
     expect(contacts).toMatchObject({ finished: expect.any(String), failure: SENTENCES.contactsUnreadable });
     expect(contacts).not.toHaveProperty('attention');
     expect(SENTENCES.contactsUnreadable).not.toContain('password');
+    const logged = world.web.logLines.filter((line) => line.includes(ordered.id)).join('');
+    expect(logged).toMatch(/"status":401,"msg":"a contacts request failed"/);
+    expect(logged).toContain('the contacts of an export could not be read');
   });
 
   test(

@@ -16,25 +16,18 @@ export const runContacts: Runner = async (run, services) => {
   const { destinationProvider: provider } = transfer;
   if (!isOauthProvider(provider) || run.destination === null)
     throw new Error(`There is no address book at the provider ${provider}.`);
-  const { settings, database, log } = services;
-  const onFailure = (failure: WebFailure) =>
-    log.warn({ transferId: transfer.id, ...failure }, 'a contacts request failed');
-  const sleep: Sleep = (milliseconds, aborted) => services.pause(milliseconds, aborted);
+  const access = contactAccess(transfer.id, services);
   const compared = await copyContacts({
     reader: openContactReader({
-      settings,
+      ...access,
       credentials: credentialsOf(transfer.sourceEmail, run.source, services),
-      sleep,
-      onFailure,
     }),
     writer: openContactWriter(provider, {
-      settings,
+      ...access,
       credentials: credentialsOf(transfer.destinationEmail, run.destination, services),
-      sleep,
-      onFailure,
     }),
-    fates: openContactFates(database, run.lease),
-    sleep,
+    fates: openContactFates(services.database, run.lease),
+    sleep: access.sleep,
     signal,
     onProgress: ({ done, total }) => onProgress({ done, total, bytes: 0 }),
     isLastTry: (error) => isLastRun(error, run.idleRuns()),
@@ -44,6 +37,13 @@ export const runContacts: Runner = async (run, services) => {
     ? end
     : { ...end, status: 'review', failure: SENTENCES.contactsDiffer };
 };
+
+/** What every address book is opened with, but for credentials; each request that fails is logged. */
+export function contactAccess(transferId: string, services: RunnerServices) {
+  const sleep: Sleep = (milliseconds, aborted) => services.pause(milliseconds, aborted);
+  const onFailure = (failure: WebFailure) => services.log.warn({ transferId, ...failure }, 'a contacts request failed');
+  return { settings: services.settings, sleep, onFailure };
+}
 
 /** Credentials for an address book; access tokens are fetched when needed. */
 export function credentialsOf(email: string, secret: Secret, { tokens }: RunnerServices): ContactCredentials {

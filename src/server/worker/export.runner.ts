@@ -5,7 +5,7 @@ import { openContactReader } from '../contacts/open-contacts.ts';
 import { stageContacts, stageMail, writeArchives, type ExportServices, type MailExport } from '../export/export.job.ts';
 import { openExport } from '../export/staging/staged-messages.ts';
 import type { OperationEnd } from '../transfers/operations.ts';
-import { credentialsOf } from './contacts.runner.ts';
+import { contactAccess, credentialsOf } from './contacts.runner.ts';
 import { openedAt, openMailSide } from './mail.runner.ts';
 import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
@@ -33,7 +33,7 @@ export const runContactsStaging: Runner = async (run, services) => {
       transferId: transfer.id,
       lease,
       reader: openContactReader({
-        settings: services.settings,
+        ...contactAccess(transfer.id, services),
         credentials: credentialsOf(transfer.sourceEmail, run.source, services),
       }),
       signal,
@@ -42,6 +42,7 @@ export const runContactsStaging: Runner = async (run, services) => {
     return null;
   } catch (error) {
     if (!(error instanceof ContactStoreError)) throw error;
+    services.log.warn({ err: error, transferId: transfer.id }, 'the contacts of an export could not be read');
     switch (error.fault) {
       case 'authentication':
         return { status: 'authentication_error', failure: SENTENCES.contactsUnreadable };
