@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { isSpent } from '../../src/server/mail/imap/mail-error.ts';
 import { openSession } from '../../src/server/mail/imap/wire/session.ts';
 import { scriptedServer, scriptedSession, type Script } from '../support/scripted-imap.ts';
 
@@ -152,6 +153,19 @@ describe('Signing in to odd servers', () => {
       'password',
     );
     await expect(signedIn).rejects.toMatchObject({ fault });
+  });
+
+  test.each([
+    ['Account exceeded command or bandwidth limits. (Failure)', true],
+    ['Too many simultaneous connections', false],
+  ])('whether an account has had all for now is told by “%s”', async (words, isIt) => {
+    const { signedIn } = signingIn((line, { tag, say }) => {
+      if (!line.includes('AUTHENTICATE')) return false;
+      say(`${tag} NO [OVERQUOTA] ${words}`);
+    }, 'AUTH=XOAUTH2 SASL-IR');
+    const error = await signedIn.catch((refused: unknown) => refused);
+    expect(error).toMatchObject({ fault: 'busy' });
+    expect(isSpent(error)).toBe(isIt);
   });
 
   test.each([

@@ -600,17 +600,16 @@ test('the tokens of a daily that goes off just as its run ends are erased', { ti
     await whenEnded(world, ordered);
   }
   const answer = await call(world, 'again', ordered, asked);
-  let isOff = false;
+  const answers: number[] = [];
   const forget = async (id: string) => {
     await services.tokens.forget(id);
-    if (!isOff) expect((await call(world, 'daily-off', ordered)).status).toBe(200);
-    isOff = true;
+    if (answers.length === 0) answers.push((await call(world, 'daily-off', ordered)).status);
   };
   {
     await using _worker = await world.work({ tokens: { ...services.tokens, forget } });
     await whenEnded(world, { ...ordered, id: (answer.body as { jobid: string }).jobid });
   }
-  expect(isOff).toBe(true);
+  expect(answers).toEqual([200]);
   expect(await database.query('select 1 from oauth_tokens')).toEqual([]);
 });
 

@@ -93,8 +93,7 @@ async function sent({
     run: {
       copy,
       said: new Map(),
-      altered: new Map(),
-      unended: new Set(),
+      otherwise: new Map(),
       room: async () => {},
       budget: { take: async () => {}, correct: () => {} },
       settled: () => {},

@@ -370,10 +370,38 @@ test.each<[string, readonly number[], Partial<Scenario>, number]>([
     { seed: 3, destination: { wantsLineEnd: true, multiAppend: false } },
     60,
   ],
+  [
+    'messages without it, of which it refuses the dates',
+    [40],
+    { mail: { dates: 1 }, destination: { wantsDates: true, wantsLineEnd: true, multiAppend: false } },
+    40,
+  ],
+  [
+    'messages that it refuses together, after ten commands',
+    [40],
+    { seed: 5, mail: { dates: 1 }, sizes: SMALL, destination: { wantsDates: true, goodbyeAfterCommands: 10 } },
+    40,
+  ],
+  [
+    'messages of a mailbox that is renumbered, and may have any of eighteen other names, after twenty-four commands',
+    [40],
+    {
+      seed: 434,
+      own: Array.from({ length: 18 }, (_, at) => ({ name: `Own ${at}`, letters: 1 })),
+      deeds: [
+        { side: 'destination', atCommand: 74, does: 'renumbers a mailbox' },
+        { side: 'destination', atCommand: 75, does: 'gets new mail' },
+      ],
+      destination: { uidPlus: true, literals: 'synchronising', wantsLineEnd: true, goodbyeAfterCommands: 24 },
+      connections: 2,
+    },
+    // With its owner's, and the new one.
+    59,
+  ],
 ])(
-  'a destination that ends each connection after twelve commands gets all: %s',
+  'a destination that ends each connection after a dozen commands gets all: %s',
   async (_, letters, { destination, ...given }, count) => {
-    const scenario = scenarioWith(letters, { ...given, destination: { ...destination, goodbyeAfterCommands: 12 } });
+    const scenario = scenarioWith(letters, { ...given, destination: { goodbyeAfterCommands: 12, ...destination } });
     const { wrong, receipts, accounts } = await simulate(scenario);
     expect({ wrong, failures: receipts.map(({ failure }) => failure) }).toEqual({ wrong: [], failures: [undefined] });
     const there = [...accounts.destination.folders.values()].flatMap(({ messages }) => messages);
@@ -381,14 +409,30 @@ test.each<[string, readonly number[], Partial<Scenario>, number]>([
   },
 );
 
-test.each<[string, number, Partial<Scenario>, Partial<Quirks>]>([
-  ['goodbyes', 30, {}, { goodbyeAfterCommands: 20 }],
-  ['a reset', 60, { links: [{ side: 'destination', connection: 2, atOctet: 40_000, direction: 'up' }] }, {}],
-])('what a server stores and says NO to is not stored again after %s', async (_, letters, given, quirks) => {
-  for (const seed of [1, 2, 3, 4, 5, 6]) {
+const WITH_REASON = { refusesNow: 0.05, refusalCode: 'CANNOT' };
+/** One in the middle of the second and third connection to the destination. */
+const resetsAt = (atOctet: number) =>
+  [2, 3].map((connection) => ({ side: 'destination', connection, atOctet, direction: 'up' }) as const);
+
+test.each<[string, readonly number[], number, Partial<Scenario>, Partial<Quirks>]>([
+  ['goodbyes', [1, 2, 3, 4, 5, 6], 30, {}, { goodbyeAfterCommands: 20 }],
+  ['resets', [1, 2, 3, 4, 5, 6], 60, { links: resetsAt(40_000) }, {}],
+  ['a NO for a reason, and goodbyes', [1, 3], 350, {}, { ...WITH_REASON, goodbyeAfterCommands: 150 }],
+  ['a NO for a reason, and resets', [1, 3], 350, { links: resetsAt(500_000) }, WITH_REASON],
+])('what a server stores and says NO to is not stored again after %s', async (_, seeds, letters, given, quirks) => {
+  for (const seed of seeds) {
     const destination = { multiAppend: false, uidPlus: true, refusesNow: 0.3, storesRefused: true, ...quirks };
     const { wrong } = await simulate(scenarioWith([letters], { ...given, seed, destination }));
     expect({ seed, wrong }).toEqual({ seed, wrong: [] });
+  }
+});
+
+test('what is refused for a moment, and for a reason, is asked for once more as it is', async () => {
+  for (const seed of [1, 2, 3, 4, 5, 6]) {
+    const destination = { refusesNow: 0.4, refusalCode: 'CONTACTADMIN', multiAppend: false };
+    const { wrong, accounts } = await simulate(scenarioWith([60], { seed, destination }));
+    expect({ seed, wrong }).toEqual({ seed, wrong: [] });
+    expect(accounts.destination.find('INBOX')?.messages).toHaveLength(60);
   }
 });
 

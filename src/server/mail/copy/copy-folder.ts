@@ -10,7 +10,7 @@ import { settleOpen, settleUnsaid, wantedOf } from './recovery/recovery.ts';
 import { FolderLeft, type Run, type Session } from './run/run.ts';
 import type { Sizes } from './run/sizes.ts';
 import type { Fetches } from './storing/fetches.ts';
-import { alteredIn, askForFirst, sendMessages } from './storing/sending.ts';
+import { askForFirst, sendMessages } from './storing/sending.ts';
 import { refuse, type Sending, type Unsaid } from './storing/settling.ts';
 import { appendName, BREAKS_ALONE, BREAKS_TOGETHER, isSentAway, messageName, sourcePlace } from './troubles/breaks.ts';
 import { isSuspect, notingHangUps } from './troubles/hang-ups.ts';
@@ -100,11 +100,11 @@ function begin(folder: Folder, path: string, listing: FolderListing, session: Se
   // Before a suspect another one is opened, whose answer would stand behind what was asked for ahead.
   if (messages.length === 0 || isSuspect('source', folder.sourcePath, run)) return undefined;
   const place = sourcePlace(session.reader, folder.sourcePath, listing.opened.uidValidity);
-  // Those are not sent with the others.
-  if (messages.some(({ uid }) => run.unended.has(messageName(place, uid)))) return undefined;
+  // Those are not sent as they are, nor in their turn.
+  if (messages.some(({ uid }) => run.otherwise.has(messageName(place, uid)))) return undefined;
   const selected = openBoth(folder.sourcePath, path, listing.opened.uidValidity, session, run);
   const { sizes, ledger } = run.copy;
-  const first = ordered(alteredIn(messages, place, run), folder, sizes);
+  const first = ordered(messages, folder, sizes);
   const claims = selected.then(({ uidValidity }) => ledger.claimed(path, uidValidity));
   claims.catch(() => {});
   return {
@@ -200,14 +200,14 @@ async function settleAndSend(
   if (groups.length > 0) {
     const wanted = wantedOf(groups, mailbox, waitingIn(listing, known), known.settled, run);
     const rows = await unlessClosed(settleOpen(groups, wanted, mailbox, claims, session, run));
-    for (const { uid } of rows) known.settled.add(uid);
+    noteKnown(rows, known, into);
     run.settled(folder.sourcePath, rows);
   }
   const waiting = waitingIn(listing, known);
   const perhaps = await perhapsPresent(waiting, unknownFrom(mailbox, selected, known, groups), into);
   if (perhaps.length === 0) return sendWaiting(waiting, into, begun, folder);
   const lookAndSend = async (by: Session) => {
-    for (const { uid } of await settlePresent(perhaps, { ...into, session: by })) known.settled.add(uid);
+    noteKnown(await settlePresent(perhaps, { ...into, session: by }), known, into);
     await sendWaiting(waitingIn(listing, known), { ...into, session: by }, undefined, folder);
   };
   if (begun === undefined)
@@ -215,6 +215,18 @@ async function settleAndSend(
   // The answers to what was asked for ahead would stand in the way of the reading.
   await begun.fetches.letGo();
   await overNewReader(session, mailbox, run, lookAndSend);
+}
+
+function noteKnown(
+  rows: readonly Pick<Planned, 'uid'>[],
+  { settled }: KnownRows,
+  { mailbox, session, run }: Into,
+): void {
+  const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  for (const { uid } of rows) {
+    settled.add(uid);
+    run.otherwise.delete(messageName(place, uid));
+  }
 }
 
 /**

@@ -178,8 +178,7 @@ async function runEngine<Result>(
       looked += 1;
     },
     said: new Map(),
-    altered: new Map(),
-    unended: new Set(),
+    otherwise: new Map(),
     searches: new Map(),
     stale: new Set(),
     unsure: new Map(),

@@ -79,9 +79,10 @@ export function isOfAccount(error: unknown): error is MailError {
   return error instanceof MailError && (error.fault === 'credentials' || error.fault === 'full');
 }
 
-/** Whether a server says that the account has had all that it may for now (Gmail, of a day's octets). */
+/** Whether a server says that the account has had all that it may for now (Gmail, of a day's octets), and not of connections. */
 export function isSpent(error: unknown): error is MailError {
-  return error instanceof MailError && error.fault === 'busy' && error.responseCode === 'OVERQUOTA';
+  if (!(error instanceof MailError) || error.fault !== 'busy' || error.responseCode !== 'OVERQUOTA') return false;
+  return !/\bconnections?\b/i.test(wordsOf(error).slice(0, TEXT_LENGTH));
 }
 
 /** The same answer, as one to that command only. */

@@ -120,8 +120,7 @@ export type Appended =
   | { readonly kind: 'stored'; readonly uid?: number; readonly uidValidity?: bigint }
   /**
    * It is not stored, because of itself. Of several that went together each has it, and none is stored. `isMisread`: by
-   * BAD, as if something were wrong with the command. `isOfFlags`: in words that speak of its flags. `isBare`: without a
-   * response code.
+   * BAD, as if something were wrong with the command. `isOfFlags`: in words that speak of its flags.
    */
   | {
       readonly kind: 'refused';
@@ -129,7 +128,6 @@ export type Appended =
       readonly text: string;
       readonly isMisread?: true;
       readonly isOfFlags?: true;
-      readonly isBare?: true;
     }
   /** It is not stored, for a reason that is not its own: `full`, `busy`, `refused` (with its response code, such as TRYCREATE). */
   | { readonly kind: 'failed'; readonly error: Error }

@@ -80,13 +80,7 @@ export async function findMoved(
   if (first === undefined) return { moved: new Set(), isSure: true };
   const name = `${from.id} ${first.uid} missing under ${first.destinationUidValidity}, by ${source?.name ?? 'none'}`;
   const search = searchOf(name, missing, run);
-  const goesOn = () => {
-    search.at = run.copy.clock.elapsed();
-    // Once for each mailbox: it may begin anew.
-    if (search.looked.size + search.validities.size > run.faults(name)) run.noteFault(name);
-    else return;
-    run.looked();
-  };
+  const goesOn = goingOnWith(search, name, run);
   let isSure = true;
   if (!search.byUid) {
     const byUid = await findByUid(missing, checker, run, search.validities, goesOn);
@@ -110,6 +104,16 @@ export async function findMoved(
   }
   // What comes after it may break off as well.
   return { moved: search.moved, isSure };
+}
+
+/** What is to be called with each mailbox, which is progress once: the search may begin anew. */
+function goingOnWith(search: Search, name: string, run: Run): () => void {
+  return () => {
+    search.at = run.copy.clock.elapsed();
+    if (search.looked.size + search.validities.size <= run.faults(name)) return;
+    run.noteFault(name);
+    run.looked();
+  };
 }
 
 /** A search that the same one goes on with where it broke off, or what was asked after it did. */
@@ -197,8 +201,8 @@ async function* renamedAmong(
   checker: MailReader,
   run: Run,
   onTrouble: () => void,
-  known: Map<string, bigint | null> = new Map(),
-  onKnown: () => void = () => {},
+  known: Map<string, bigint | null>,
+  onKnown: () => void,
 ): AsyncIterable<readonly [bigint, string]> {
   if (validities.length === 0) return;
   const ours = new Set([...run.known.values()].flat().map((mailbox) => mailbox.destinationPath));
@@ -256,7 +260,7 @@ type Elsewhere = Pick<Row, 'size' | 'sha256' | 'destinationUid' | 'destinationUi
 export async function findRenamed(
   wanted: readonly Wanted[],
   before: readonly Pick<Group, 'uidValidity' | 'uidNext'>[],
-  { destinationPath }: LedgerMailbox,
+  { id, destinationPath }: LedgerMailbox,
   source: Place | null,
   checker: MailReader,
   run: Run,
@@ -268,7 +272,11 @@ export async function findRenamed(
   const onTrouble = () => {
     isSure = false;
   };
-  for await (const [uidValidity, path] of renamedAmong([...groups.keys()], checker, run, onTrouble)) {
+  const name = `${id} under another name, once ${[...groups.keys()].join()}`;
+  const search = searchOf(name, [], run);
+  const onKnown = goingOnWith(search, name, run);
+  const renamed = renamedAmong([...groups.keys()], checker, run, onTrouble, search.validities, onKnown);
+  for await (const [uidValidity, path] of renamed) {
     const claims = await run.copy.ledger.claimed(destinationPath, uidValidity);
     const from = Math.min(...(groups.get(uidValidity) ?? []).map((group) => group.uidNext));
     const candidates: Listed[] = [];

@@ -95,6 +95,12 @@ export type Search = {
   at: number;
 };
 
+/**
+ * A message that the destination has refused as it is: it is sent as it is here, with an end of its last line where it
+ * `isEnded`, or has this row once it has been looked for.
+ */
+export type Otherwise = { readonly as: Planned; readonly isEnded: boolean } | { readonly row: NewRow };
+
 /** What the lanes of one copy share. */
 export type Run = {
   readonly copy: MailCopy;
@@ -118,10 +124,8 @@ export type Run = {
   readonly looked: () => void;
   /** What the destination has said that it stored, without a UID, and nobody has found yet; by {@link saidKey}. */
   readonly said: Map<string, Said>;
-  /** Messages that the destination has refused as they are, as they are to be sent instead; by the name under which their faults are counted. */
-  readonly altered: Map<string, Planned>;
-  /** The same of those that are to be sent with an end of their last line. */
-  readonly unended: Set<string>;
+  /** What is to be done with messages that the destination has refused; by the name under which their faults are counted. */
+  readonly otherwise: Map<string, Otherwise>;
   /** What is being looked for elsewhere, by where it is missing. */
   readonly searches: Map<string, Search>;
   /** Mailboxes whose destination has another UIDVALIDITY than their rows, found while reading back. */

@@ -7,7 +7,7 @@ import { digesting, END_OF_HEADER } from '../message/digest.ts';
 import { HEADERS_LOOKED_AT, sentDateOf } from '../message/message-text.ts';
 import { EARLIEST_DATE } from '../message/odd-dates.ts';
 import { ProviderLimit } from '../run/budget.ts';
-import { saidKey, type Run, type Session } from '../run/run.ts';
+import { type Otherwise, saidKey, type Session } from '../run/run.ts';
 import type { Sizes } from '../run/sizes.ts';
 import {
   appendName,
@@ -16,7 +16,7 @@ import {
   noteBreakOff,
   notePassed,
   notingBreaks,
-  type Place,
+  refusalName,
   sourcePlace,
 } from '../troubles/breaks.ts';
 import { MESSAGES } from '../troubles/troubles.ts';
@@ -70,11 +70,17 @@ export async function sendMessages(messages: readonly Planned[], sending: Sendin
   const { session, mailbox, run } = sending;
   const { sizes } = run.copy;
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
-  const asTheyAre: Planned[] = [];
+  const rows: NewRow[] = [];
   const unended: Planned[] = [];
-  for (const message of alteredIn(messages, place, run))
-    (run.unended.has(messageName(place, message.uid)) ? unended : asTheyAre).push(message);
-  for (const [index, part] of [...partsOf(asTheyAre, session, sizes)].entries()) {
+  const others: Planned[] = [];
+  for (const message of messages) {
+    const known = run.otherwise.get(messageName(place, message.uid));
+    if (known === undefined) others.push(message);
+    else if ('row' in known) rows.push(known.row);
+    else (known.isEnded ? unended : others).push(known.as);
+  }
+  await commitRefused(rows, sending);
+  for (const [index, part] of [...partsOf(others, session, sizes)].entries()) {
     const first = index === 0 ? begun : undefined;
     const groups = groupsOf(part, sizes, apartIn(sending));
     await sendPart(first ?? openFetches(groups, session.reader, mailbox.sourcePath, sizes), sending);
@@ -85,21 +91,26 @@ export async function sendMessages(messages: readonly Planned[], sending: Sendin
   }
 }
 
+/** Commits the rows of messages that were refused, and have been looked for since. */
+async function commitRefused(rows: readonly NewRow[], sending: Sending): Promise<void> {
+  if (rows.length === 0) return;
+  await commitOutcome(rows, [], sending);
+  forget(rows, sending);
+  sending.run.looked();
+}
+
+/** For messages of which it is known what came of them. */
+function forget(messages: readonly Pick<Planned, 'uid'>[], { mailbox, session, run }: Sending): void {
+  if (run.otherwise.size === 0) return;
+  const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  for (const { uid } of messages) run.otherwise.delete(messageName(place, uid));
+}
+
 /** Yahoo takes a message whose last line has no end for a part of the command. */
 function sendEnded(messages: readonly Planned[], sending: Sending): Promise<Left> {
   const { session, mailbox, run } = sending;
   const options = { ...run.copy.sizes, alone: true };
   return sendGroups(openFetches(singly(messages), session.reader, mailbox.sourcePath, options), sending, ENDED);
-}
-
-/** Messages that have been refused as they are in this run, as they are to be sent instead; the others as they are. */
-export function alteredIn(
-  messages: readonly Planned[],
-  place: Pick<Place, 'name'>,
-  { altered }: Pick<Run, 'altered'>,
-): readonly Planned[] {
-  if (altered.size === 0) return messages;
-  return messages.map((message) => altered.get(messageName(place, message.uid)) ?? message);
 }
 
 async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
@@ -172,10 +183,14 @@ function groupsOf(
   return groups;
 }
 
-/** Of several in one command, at which the destination broke off, each goes by itself: then the next break tells which it is. */
+/**
+ * Of several in one command, at which the destination broke off, each goes by itself: then the next break tells which it
+ * is. So does each of those that it refused.
+ */
 function apartIn({ mailbox, session, run }: Sending): (message: Planned) => boolean {
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
-  return ({ uid }) => run.faults(appendName(place, uid)) > 0;
+  const isRefused = (uid: number) => session.writer.traits.together && run.faults(refusalName(place, uid)) > 0;
+  return ({ uid }) => run.faults(appendName(place, uid)) > 0 || isRefused(uid);
 }
 
 /** What has come of the groups of one {@link sendAll} so far. */
@@ -243,8 +258,11 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
   if (refused.length === 0) return left;
   const there = await settleRefused(refused, sending);
   const isLeft = ({ uid }: Pick<Planned, 'uid'>) => !there.has(uid);
-  const unwritten = came.unwritten.filter(isLeft);
-  if (unwritten.length > 0) await commitOutcome(unwritten, [], sending);
+  forget(
+    refused.filter(({ uid }) => there.has(uid)),
+    sending,
+  );
+  await commitRefused(came.unwritten.filter(isLeft), sending);
   return {
     refusedTogether: left.refusedTogether.filter(isLeft),
     unended: left.unended.filter(isLeft),
@@ -302,14 +320,18 @@ async function sendGroup(
   await onStep('octets sent', mailbox.sourcePath);
 }
 
-function noteSettled(settled: Settled, group: Group, { mailbox, selected, session, run }: Sending, came: Came): void {
+function noteSettled(settled: Settled, group: Group, sending: Sending, came: Came): void {
+  const { mailbox, selected, session, run } = sending;
   const { left } = came;
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  if (settled.isKnown) forget(group.messages, sending);
   // Over a connection that ends before their turn comes it would have to be found out anew each time.
-  if (run.altered.size > 0 && settled.isKnown)
-    for (const { uid } of group.messages) run.altered.delete(messageName(place, uid));
-  for (const one of settled.redated) run.altered.set(messageName(place, one.uid), one);
-  for (const { uid } of settled.unended) run.unended.add(messageName(place, uid));
+  const note = (uid: number, known: Otherwise) => run.otherwise.set(messageName(place, uid), known);
+  for (const as of settled.redated) note(as.uid, { as, isEnded: false });
+  for (const as of settled.unended) note(as.uid, { as, isEnded: true });
+  for (const row of settled.unwritten) note(row.uid, { row });
+  if (session.writer.traits.together)
+    for (const { uid } of settled.refusedTogether) run.noteFault(refusalName(place, uid));
   left.refusedTogether.push(...settled.refusedTogether);
   left.unended.push(...settled.unended);
   left.redated.push(...settled.redated);

@@ -8,7 +8,7 @@ import { type Digest, secondsOf } from '../message/digest.ts';
 import { subjectOf } from '../message/message-text.ts';
 import { redated } from '../message/odd-dates.ts';
 import type { Run, Session, Unchecked } from '../run/run.ts';
-import { messageName, sourcePlace } from '../troubles/breaks.ts';
+import { refusalName, sourcePlace } from '../troubles/breaks.ts';
 import { commitOutcome } from './committing.ts';
 import type { Refused } from './refused.ts';
 
@@ -58,7 +58,7 @@ export type Left = {
  */
 export type Settled = Left & {
   readonly refused: readonly Refused[];
-  /** Rows of those of `refused` that are not written as long as the group is open. */
+  /** Rows of those of `refused` that are written once those have been looked for. */
   readonly unwritten: readonly NewRow[];
   readonly broken: readonly Planned[];
   readonly unsaid: readonly Unsaid[];
@@ -148,7 +148,7 @@ export async function settleGroup(
           one,
           planned,
           outcome,
-          { ...way, isAlone: !way.together || sent.length === 1 || isItsOwn(outcome, uid, sending) },
+          { ...way, isAlone: !way.together || sent.length === 1 || isItsOwn(uid, sending) },
           sending,
           gathered,
         );
@@ -169,29 +169,24 @@ export async function settleGroup(
   // Messages that the source never sent; what broke off in between is not known to be missing.
   const unseen = came.error === undefined ? group.messages.filter((message) => !settled.has(message.uid)) : [];
   const isOver = came.isKnown && came.unsaid.length === 0;
-  // One that was stored all the same is looked for with the rest of its open group, as long as it has no row. What goes by
-  // itself has it at once: else it would be sent again each time a connection ends before its group does.
-  const isOpen = !isOver && way.together;
-  const waiting = new Set(isOpen ? came.refused.map(({ uid }) => uid) : []);
+  // One that was stored all the same is looked for after a break as well, as long as it has no row. What goes by itself has
+  // it at once: else a run that ends before all is looked for would have asked in vain.
+  const waiting = new Set(way.together ? came.refused.map(({ uid }) => uid) : []);
   const rows = all.filter(({ uid }) => !waiting.has(uid));
   await commitOutcome(rows, isOver ? [group.id] : [], sending, came.unsaid.length);
   if (checks.length > 0) run.check({ mailbox, uidValidity: selected.uidValidity, messages: checks });
-  const refused = came.refused.map((one) => ({ ...one, hasRow: one.hasRow && !isOpen }));
+  const refused = came.refused.map((one) => ({ ...one, hasRow: one.hasRow && !way.together }));
   return { ...came, refused, unseen, unwritten: all.filter(({ uid }) => waiting.has(uid)) };
 }
 
 /**
- * Whether the refusal is that of a command of its own: of several in one any may be the culprit. One without a code may be
- * for that moment, so the message has another try.
+ * Whether a message was refused by a command of its own, a second time: of several in one command any may be the culprit,
+ * and once may be for that moment.
  */
-function isItsOwn(
-  { isBare }: Extract<Appended, { kind: 'refused' }>,
-  uid: number,
-  { mailbox, session, run }: Sending,
-): boolean {
+function isItsOwn(uid: number, { mailbox, session, run }: Sending): boolean {
   if (session.writer.traits.together) return false;
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
-  return isBare !== true || run.noteFault(`refused ${messageName(place, uid)}`) > 1;
+  return run.noteFault(refusalName(place, uid)) > 1;
 }
 
 function noteUnknown(planned: Planned, error: Error, gathered: Gathered): void {

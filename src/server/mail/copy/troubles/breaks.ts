@@ -49,6 +49,11 @@ export function appendName(place: Pick<Place, 'name'>, uid: number): string {
   return `append ${messageName(place, uid)}`;
 }
 
+/** The name under which a run counts how often the destination refused a message among others. */
+export function refusalName(place: Pick<Place, 'name'>, uid: number): string {
+  return `refused ${messageName(place, uid)}`;
+}
+
 /** The name under which a run counts those messages of a mailbox at which a server breaks off each time. */
 export function messagesOf(mailbox: string): string {
   return `messages of ${mailbox}`;

@@ -61,7 +61,6 @@ function refusedBy(error: MailError): Appended {
     text,
     ...(isMisread(error) ? { isMisread: true } : {}),
     ...(OF_FLAGS.test(text) ? { isOfFlags: true } : {}),
-    ...(error.responseCode === undefined ? { isBare: true } : {}),
   };
 }
 
