@@ -111,17 +111,27 @@ async function buildInto(folder: string): Promise<void> {
   await compress(folder);
 }
 
-/** Servers read their build whole when they start, so that none misses an old one; the newest few are kept for quick changes. */
+/** The newest few of the other builds that lie beside this one: pages that were opened before an upgrade go on with them. */
+export async function earlierBuilds(current: string): Promise<string[]> {
+  return (await buildsBeside(current)).slice(0, BUILDS_KEPT);
+}
+
+/** Servers read what they serve whole when they start, so that none misses an old build. */
 async function removeOldBuilds(current: string): Promise<void> {
+  const old = (await buildsBeside(current)).slice(BUILDS_KEPT);
+  await Promise.all(old.map((path) => rm(path, { recursive: true, force: true })));
+}
+
+/** The newest first. */
+async function buildsBeside(current: string): Promise<string[]> {
   const builds = (await readdir(BUILDS)).filter((name) => name.startsWith('portal-')).map((name) => join(BUILDS, name));
   const aged = await Promise.all(
     builds.map(async (path) => ({ path, made: (await stat(path).catch(() => null))?.mtimeMs ?? 0 })),
   );
-  const old = aged
+  return aged
     .filter(({ path }) => path !== current)
     .toSorted((one, other) => other.made - one.made)
-    .slice(BUILDS_KEPT);
-  await Promise.all(old.map(({ path }) => rm(path, { recursive: true, force: true })));
+    .map(({ path }) => path);
 }
 
 /** The viewer of the portal's machine is a site of its own beside the portal, and only there when it is asked for. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { buildPortal, PortalUnbuilt } from './build-portal.ts';
+import { buildPortal, earlierBuilds, PortalUnbuilt } from './build-portal.ts';
 import { SettingsError, type Environment, type Settings } from './contract/settings.ts';
 import { loadEnvFile, settingsFrom, withSecretFiles } from './read-settings.ts';
 import { runServer } from './server/main.ts';
@@ -62,6 +62,7 @@ async function start(): Promise<void> {
     settings: settingsFrom(environment),
     folder,
     portalFolder,
+    earlierPortals: portalFolder === null ? [] : await earlierBuilds(portalFolder),
     onBroken: ({ message }) => {
       process.stderr.write(`${message} The process ends: only the next start can open it again.\n`);
       process.exitCode = 1;

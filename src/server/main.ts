@@ -38,6 +38,7 @@ export type ServerOptions = {
   readonly folder: DataFolder;
   /** The built portal; `null` for a worker. */
   readonly portalFolder: string | null;
+  readonly earlierPortals?: readonly string[];
   /** Told once nothing more can be done, and the process should end. */
   readonly onBroken: (fault: Error) => void;
 };
@@ -118,7 +119,8 @@ function stillOfTheExample({ accessEnd, publicUrl, ...settings }: Settings, now:
  * @throws {AddressInUseError}
  * @throws {SettingsError}
  */
-export async function runServer({ settings, folder, portalFolder, onBroken }: ServerOptions): Promise<AsyncDisposable> {
+export async function runServer(options: ServerOptions): Promise<AsyncDisposable> {
+  const { settings, folder, portalFolder, earlierPortals = [], onBroken } = options;
   await using opened = new AsyncDisposableStack();
   const log = openLog(settings.logLevel);
   const health = opened.use(await startHealth(settings));
@@ -187,7 +189,7 @@ export async function runServer({ settings, folder, portalFolder, onBroken }: Se
           onUncheckedCertificate,
           now: Date.now,
         }),
-        { host: settings.host, port: settings.port, portalFolder },
+        { host: settings.host, port: settings.port, portalFolder, earlierPortals },
       ),
     );
   // The last to be opened ends first: while the others finish what is under way, nothing new is wanted.

@@ -15,7 +15,7 @@ import { layFreshDatabase } from '../support/fresh-database.ts';
 import { freePort } from '../support/free-port.ts';
 import { startHttpListener } from '../support/http-listener.ts';
 import { S3_KEYS, startS3Server } from '../support/s3-server.ts';
-import { PAGES, runProduct, startProduct } from '../support/product.ts';
+import { PAGES, runProduct, startProduct, startProductOnPostgres } from '../support/product.ts';
 import { startCommand } from '../support/start-command.ts';
 
 let folder: string;
@@ -239,6 +239,19 @@ test('a portal that can not be built is told in a sentence, and what a killed st
   const built = buildPortal({ LEGACY_NAME: folder.slice(-40), NODE_OPTIONS: '--no-such-option' });
   await expect(built).rejects.toThrow(PortalUnbuilt);
   expect(await readdir(dist)).not.toContain(basename(left));
+});
+
+test('a portal that an upgrade has left beside its own is served to the pages that have it', async () => {
+  const name = basename(folder);
+  const earlier = join(import.meta.dirname, `../../dist/portal-${name}`);
+  await mkdir(join(earlier, 'assets'), { recursive: true });
+  try {
+    await writeFile(join(earlier, `assets/${name}.js`), 'earlier');
+    await using product = await startProductOnPostgres();
+    expect(await (await fetch(`${product.url}/assets/${name}.js`)).text()).toBe('earlier');
+  } finally {
+    await rm(earlier, { recursive: true });
+  }
 });
 
 test('the sandbox leaves the port for health checks to them', { tags: 'proof' }, async () => {

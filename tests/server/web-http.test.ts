@@ -95,6 +95,41 @@ describe('the portal’s files', () => {
   });
 });
 
+test('a page that was opened before an upgrade gets its scripts, and nothing else is of an earlier portal', async () => {
+  const earlier = await Promise.all(
+    ['newer', 'older', 'gone'].map((name) => mkdtemp(join(tmpdir(), `${name}-portal-`))),
+  );
+  const [newer = '', older = '', gone = ''] = earlier;
+  await rm(gone, { recursive: true });
+  for (const [at, script] of [
+    [newer, 'newer'],
+    [older, 'older'],
+  ] as const) {
+    await mkdir(join(at, 'assets'));
+    for (const name of ['index.html', 'robots.txt', 'assets/main-abc123.js', 'assets/of-both-def456.js'])
+      await writeFile(join(at, name), script);
+    await writeFile(join(at, `assets/${script}-fed789.js`), script.repeat(20));
+    await writeFile(join(at, `assets/${script}-fed789.js.br`), brotliCompressSync(script.repeat(20)));
+  }
+  const options = { host: '127.0.0.1', port: 0, portalFolder: folder, earlierPortals: [newer, gone, older] };
+  await using served = await startWeb(openWeb(world.services), options);
+  const get = async (path: string) => {
+    const answer = await fetch(`http://localhost:${served.port}${path}`, { headers: { 'accept-encoding': 'br' } });
+    const [type, encoding, cache] = ['content-type', 'content-encoding', 'cache-control'].map((name) =>
+      answer.headers.get(name),
+    );
+    return { said: await answer.text(), status: answer.status, type, encoding, cache };
+  };
+  const script = { status: 200, type: 'text/javascript; charset=utf-8', cache: 'public, max-age=31536000, immutable' };
+  for (const each of ['newer', 'older'])
+    expect(await get(`/assets/${each}-fed789.js`)).toEqual({ ...script, said: each.repeat(20), encoding: 'br' });
+  expect(await get('/assets/main-abc123.js')).toEqual({ ...script, said: SCRIPT, encoding: 'br' });
+  expect(await get('/assets/of-both-def456.js')).toEqual({ ...script, said: 'newer', encoding: null });
+  expect((await get('/')).said).toBe(PAGE);
+  expect((await get('/robots.txt')).status).toBe(404);
+  for (const at of [newer, older]) await rm(at, { recursive: true });
+});
+
 describe('every answer', () => {
   test.each(['/', '/assets/main-abc123.js', '/assets/missing.js', '/api/status/', '/api/nothing', '/healthz'])(
     '%s carries the security headers',

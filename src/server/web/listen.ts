@@ -22,15 +22,17 @@ export type WebOptions = {
   readonly port: number;
   /** The built portal; `null` serves the calls only. */
   readonly portalFolder: string | null;
+  /** Folders of earlier builds, for pages that were opened before an upgrade. */
+  readonly earlierPortals?: readonly string[];
   /** Stops accepting requests and ends the open streams; dispose of the result to wait for the end. */
   readonly signal?: AbortSignal;
 };
 
 /** @throws {AddressInUseError} */
 export async function startWeb(web: Web, options: WebOptions): Promise<RunningWeb> {
-  const { host, port, portalFolder, signal } = options;
+  const { host, port, portalFolder, earlierPortals, signal } = options;
   const stopping = new AbortController();
-  const portal = portalFolder === null ? new Map() : await readPortalFiles(portalFolder);
+  const portal = portalFolder === null ? new Map() : await readPortalFiles(portalFolder, earlierPortals);
   const app = createApp(web, portal, stopping.signal);
   // Load balancers such as HAProxy may use HTTP/1.0 without a Host header.
   const answer = getRequestListener(app.fetch, { hostname: new URL(web.settings.publicUrl).host });

@@ -27,15 +27,30 @@ const TYPES: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 const ENCODINGS: Record<string, Encoding> = { '.br': 'br', '.gz': 'gzip' };
+/** Where the files lie whose names hold a digest of what is in them. */
+const ASSETS = '/assets/';
 const YEAR_SECONDS = 365 * 24 * 3600;
 
-export async function readPortalFiles(folder: string): Promise<PortalFiles> {
+/** @param earlier folders of other builds, the newest first: only what is named by its content is taken of them */
+export async function readPortalFiles(folder: string, earlier: readonly string[] = []): Promise<PortalFiles> {
+  const files = await filesOf(folder, () => true);
+  for (const other of earlier) {
+    const isMissing = (path: string) => path.startsWith(ASSETS) && !files.has(path);
+    // A start beside this one may be deleting it.
+    const found = await filesOf(other, isMissing).catch(() => new Map<string, PortalFile>());
+    for (const [path, file] of found) files.set(path, file);
+  }
+  return files;
+}
+
+async function filesOf(folder: string, isWanted: (path: string) => boolean): Promise<Map<string, PortalFile>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const bodies = new Map<string, Uint8Array<ArrayBuffer>>();
   for (const entry of entries) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    bodies.set(`/${relative(folder, path).split(sep).join('/')}`, new Uint8Array(await readFile(path)));
+    const file = join(entry.parentPath, entry.name);
+    const path = `/${relative(folder, file).split(sep).join('/')}`;
+    const plain = extname(path) in ENCODINGS ? path.slice(0, -extname(path).length) : path;
+    if (entry.isFile() && isWanted(plain)) bodies.set(path, new Uint8Array(await readFile(file)));
   }
   const files = new Map<string, PortalFile>();
   for (const [path, body] of bodies) {
@@ -59,8 +74,8 @@ export async function readPortalFiles(folder: string): Promise<PortalFiles> {
 export function servePortal(c: Context, files: PortalFiles): Response | null {
   const { path } = c.req;
   const file = files.get(path);
-  if (file !== undefined && path !== '/index.html') return send(c, file, path.startsWith('/assets/'));
-  if (path.startsWith('/assets/') || basename(path).includes('.')) return null;
+  if (file !== undefined && path !== '/index.html') return send(c, file, path.startsWith(ASSETS));
+  if (path.startsWith(ASSETS) || basename(path).includes('.')) return null;
   const page = files.get('/index.html');
   return page === undefined ? null : send(c, page, false);
 }
