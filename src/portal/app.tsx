@@ -1,6 +1,7 @@
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect } from 'react';
+import { Suspense, useEffect } from 'react';
 import { isBetweenPages, PATHS, visitOf } from '../../machines/wizard.routes.ts';
+import { laterPart } from './later-part.ts';
 import { LateLoader } from './pages/late-loader.tsx';
 import { OfflineBanner } from './pages/offline-banner.tsx';
 import { UnavailablePage } from './pages/unavailable.tsx';
@@ -8,12 +9,13 @@ import { BarsLoader } from './parts/bars-loader.tsx';
 import { Footer } from './parts/footer.tsx';
 import { Header } from './parts/header.tsx';
 import { Link } from './parts/link.tsx';
+import { forgetReloads } from './script.ts';
 import { settings } from './settings.ts';
 import { useSend, useWizard } from './wizard-context.tsx';
 import { shared } from './wording.ts';
 
 const fetchLeaveWizard = () => import('./pages/leave-wizard.tsx');
-const LeaveWizard = lazy(() => fetchLeaveWizard().then(({ LeaveWizard }) => ({ default: LeaveWizard })));
+const LeaveWizard = laterPart(fetchLeaveWizard, 'LeaveWizard');
 
 /** A place in the history would make Back do nothing that is seen. */
 function skip(): void {
@@ -35,6 +37,10 @@ export function App() {
     // A question that can't be fetched when it is to be asked would take the place of the page, with all that was typed.
     if (asksFirst) fetchLeaveWizard().catch(() => {});
   }, [asksFirst]);
+  const retry = () => {
+    forgetReloads();
+    send({ type: 'call.retry' });
+  };
   const visit = (path: string) => () => send(visitOf(path, new URLSearchParams()));
   return (
     <>
@@ -50,7 +56,7 @@ export function App() {
         {...(signedIn ? { signOut: { label: shared.signOut, onPress: () => send({ type: 'sign-out.press' }) } } : {})}
       />
       <OfflineBanner />
-      {unavailable ? <UnavailablePage onRetry={() => send({ type: 'call.retry' })} /> : <Outlet />}
+      {unavailable ? <UnavailablePage onRetry={retry} /> : <Outlet />}
       <Suspense fallback={<LateLoader />}>{(leaving || parting) && <LeaveWizard signOut={parting} />}</Suspense>
       {between ? (
         <BarsLoader label={shared.loading} text={slow ? shared.slow : shared.oneMoment} />

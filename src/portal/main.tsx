@@ -7,8 +7,9 @@ import { wizardMachine } from '../../machines/wizard.machine.ts';
 import { stepOf } from '../../machines/wizard.routes.ts';
 import { createWizardRouter } from './router.tsx';
 import { createServices } from './services.ts';
-import { dropStoredToken, forgetScrolls, openStorage, readSession, readStoredToken, writeSession } from './session.ts';
+import { dropStoredToken, forgetScrolls, readSession, readStoredToken, writeSession } from './session.ts';
 import { settings } from './settings.ts';
+import { openStorage } from './storage.ts';
 import { WizardProvider } from './wizard-context.tsx';
 
 const services = createServices(() => actor.getSnapshot().context.jwt);

@@ -13,8 +13,7 @@ import { errorQuery } from '../contract/page-address.ts';
 import { App } from './app.tsx';
 import { HomePage } from './pages/home.tsx';
 import { LostScriptPage } from './pages/lost-script.tsx';
-import { isPortalThere } from './portal-there.ts';
-import { forgetReloads, openStorage } from './session.ts';
+import { scriptOf } from './script.ts';
 import { Standing, type WizardActor } from './wizard-context.tsx';
 
 /** The machine is asked for every address; what it refuses is redirected to where it stands. */
@@ -32,19 +31,6 @@ const root = createRootRouteWithContext<{ actor: WizardActor; ask: (visit: Visit
   notFoundComponent: () => null,
 });
 
-/**
- * The script of a page, which comes when it is asked for. If it can't be fetched, the router loads the portal anew, and
- * leaves a mark in the session storage so as not to do it again: with the mark, a script lost later would not come back.
- * Where the portal can't be had either, another error keeps it from that.
- */
-async function scriptOf<Module>(load: Promise<Module>): Promise<Module> {
-  const module = await load.catch(async (lost: unknown) => {
-    throw (await isPortalThere()) ? lost : new Error('The portal is away.');
-  });
-  forgetReloads(openStorage('sessionStorage'));
-  return module;
-}
-
 function standing(page: Page, Component: FunctionComponent): FunctionComponent {
   return () => (
     <Standing page={page}>
@@ -56,7 +42,7 @@ function standing(page: Page, Component: FunctionComponent): FunctionComponent {
 /** A page whose script comes when it is asked for. */
 function later<Name extends string>(page: Page, load: () => Promise<Record<Name, FunctionComponent>>, name: Name) {
   return lazyRouteComponent(async () => {
-    const { [name]: Component } = await scriptOf(load());
+    const { [name]: Component } = await scriptOf(name, load);
     return { default: standing(page, Component) };
   });
 }

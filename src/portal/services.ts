@@ -3,14 +3,24 @@ import { type ACTORS, CALLS } from '../../machines/wizard.actors.ts';
 import type { Event } from '../../machines/wizard.types.ts';
 import { CallError } from './call-error.ts';
 import type { CallInput, CallName } from './machine-calls.ts';
+import { scriptOf } from './script.ts';
 
-/** The calls are fetched with the first of them, so that Home is there sooner. */
-const fetchCalls = () => import('./calls.ts');
+/**
+ * The calls are fetched with the first of them, so that Home is there sooner.
+ * @throws {CallError} when they can't be
+ */
+async function fetchCalls() {
+  try {
+    return await scriptOf('calls', () => import('./calls.ts'));
+  } catch (cause) {
+    throw new CallError('UNAVAILABLE', 'The calls could not be fetched.', { cause });
+  }
+}
 
 /** The machine's actors, for real. */
 export function createServices(bearer: () => string | null): typeof ACTORS {
   const make = async <Name extends CallName>(name: Name, input: CallInput<Name>, signal: AbortSignal) =>
-    (await fetched(fetchCalls)).createCalls(bearer)[name](input, signal);
+    (await fetchCalls()).createCalls(bearer)[name](input, signal);
   const calls = Object.fromEntries(
     (Object.keys(CALLS) as CallName[]).map((name) => [
       name,
@@ -34,7 +44,7 @@ export function createServices(bearer: () => string | null): typeof ACTORS {
 
 async function follow(id: string, signal: AbortSignal, send: (event: Event) => void): Promise<void> {
   try {
-    const { openStatusStream } = await fetched(fetchCalls);
+    const { openStatusStream } = await fetchCalls();
     openStatusStream(id, signal, {
       status: (status) => send({ type: 'status.arrive', status }),
       alive: () => send({ type: 'status.beat' }),
@@ -42,14 +52,5 @@ async function follow(id: string, signal: AbortSignal, send: (event: Event) => v
     });
   } catch {
     if (!signal.aborted) send({ type: 'status.lose' });
-  }
-}
-
-/** @throws {CallError} when a script can't be fetched: the line is down, or a newer portal has taken its place. */
-async function fetched<Module>(load: () => Promise<Module>): Promise<Module> {
-  try {
-    return await load();
-  } catch (cause) {
-    throw new CallError('UNAVAILABLE', 'A part of the portal could not be fetched.', { cause });
   }
 }

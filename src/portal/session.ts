@@ -11,15 +11,6 @@ function toStored({ source, destination, ...rest }: Session): Stored {
   return { ...rest, srcAccount: source, dstAccount: destination, operations: rest.operations?.slice() ?? null };
 }
 
-/** The browser's storage, or `null` where it is blocked: then the session lives as long as the page. */
-export function openStorage(kind: 'sessionStorage' | 'localStorage'): Storage | null {
-  try {
-    return globalThis[kind];
-  } catch {
-    return null;
-  }
-}
-
 /** The stored session. One value that does not fit its schema drops them all: the visitor starts at Home. */
 export async function readSession(storage: Storage | null): Promise<Session> {
   if (storage === null || KEYS.every((key) => storage.getItem(key) === null)) return BLANK_SESSION;
@@ -57,12 +48,6 @@ export function writeSession(storage: Storage | null, session: Session, currentS
 
 function forgetSession(storage: Storage): void {
   for (const key of [...KEYS, 'currentStep']) storage.removeItem(key);
-}
-
-/** The marks of the router that it has loaded the portal anew, for a script that could not be fetched. */
-export function forgetReloads(storage: Storage | null): void {
-  if (storage === null) return;
-  for (const key of Object.keys(storage)) if (key.startsWith('tanstack_router_reload:')) storage.removeItem(key);
 }
 
 /** How far each place of the history was scrolled: the router keeps it from one load to the next, and has read it by now. */

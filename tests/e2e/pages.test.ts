@@ -151,6 +151,15 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     await page.waitForURL(`${portal.url}${address}`);
     await page.getByRole('heading', { level: 1, name: heading }).waitFor();
   };
+  /** A script is gone until the portal has been loaded anew so many times. @returns how many times it has been */
+  const lose = async (script: string, until = 1): Promise<() => number> => {
+    let loads = 0;
+    page.on('request', (request) => (loads += request.isNavigationRequest() ? 1 : 0));
+    await page.route(new RegExp(`/assets/${script}-[^/]*\\.js`), (route) =>
+      loads < until ? route.fulfill({ status: 404, body: 'Not found' }) : route.continue(),
+    );
+    return () => loads;
+  };
 
   test.each(sampleOf(VISITS, 8))(
     '%s at %s stands at %s, and still does after a reload',
@@ -571,8 +580,11 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     await standsAt('/destination-account', 'Move your mailbox to Yahoo Mail');
   });
 
-  test('a page whose script is lost for a moment comes by itself, and again when that happens later', async () => {
-    let losses = 1;
+  test.each([
+    ['once', 1],
+    ['twice', 2],
+  ])('a page whose script is lost %s comes by itself, and again when that happens later', async (_, times) => {
+    let losses = times;
     await page.route(/\/assets\/destination[^/]*\.js/, (route) => {
       if (losses === 0) return route.continue();
       losses -= 1;
@@ -581,13 +593,66 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     await page.goto(portal.url);
     await signIn(page, SUBSCRIBER);
     await standsAt('/destination-account', 'Move your mailbox to Yahoo Mail');
-    const marks = () => page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith('tanstack')));
+    const marks = () => page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith('reloaded')));
     await expect.poll(marks).toEqual([]);
-    losses = 1;
+    losses = times;
     await page.reload();
     await standsAt('/destination-account', 'Move your mailbox to Yahoo Mail');
     expect(losses).toBe(0);
     await expect.poll(marks).toEqual([]);
+  });
+
+  describe('of a page that was opened before an upgrade', () => {
+    test.each([
+      ['Start', 'home-sign-in', 'Sign in to get started'],
+      ['check your transfer status', 'home-look-up', 'Check your transfer status'],
+    ])('what is behind "%s" comes after the portal has been loaded anew', async (name, script, title) => {
+      await arrive('/');
+      const loads = await lose(script);
+      await page.getByRole('button', { name, exact: true }).click();
+      await expect.poll(loads).toBe(1);
+      await page.getByRole('button', { name, exact: true }).click();
+      await page.getByRole('dialog', { name: title }).waitFor();
+      expect(loads()).toBe(1);
+    });
+
+    test('a message on Home comes, and the question before it', async () => {
+      await lose('banner', 2);
+      await page.goto(`${portal.url}/?error=OTHER`);
+      await page.getByRole('alert').waitFor();
+      await arrive('/destination-account', 'signedIn');
+      const loads = await lose('leave-wizard', 2);
+      await page.reload();
+      const home = page.getByRole('link', { name: 'Home', exact: true });
+      await home.click();
+      await expect.poll(loads).toBe(2);
+      await home.click();
+      await page.getByRole('button', { name: 'Stay here' }).waitFor();
+    });
+
+    test('a message to support is kept, and sent when that is asked for again', async () => {
+      await arrive('/support-form');
+      const issue = 'Some of my folders are missing.';
+      await fillSupport(page, { email: SUBSCRIBER.email, issue });
+      const loads = await lose('calls');
+      await page.getByRole('button', { name: 'Send' }).click();
+      await expect.poll(loads).toBe(1);
+      await expect.poll(() => page.getByLabel('Describe your issue').inputValue()).toBe(issue);
+      expect(wire.askedFor('/api/v2/support-form/')).toEqual([]);
+      await page.getByRole('button', { name: 'Send' }).click();
+      await expect.poll(() => wire.askedFor('/api/v2/support-form/').length).toBe(1);
+    });
+
+    test('what the next version lacks too is waited for, and comes by "Try again"', async () => {
+      const loads = await lose('calls', 3);
+      await page.goto(`${portal.url}/status?migration_id=${TRANSFER_ID}`);
+      await page.getByRole('button', { name: 'Try again' }).waitFor();
+      // It is not loaded anew over and over.
+      expect(loads()).toBe(2);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByText('3 of 12 messages').waitFor();
+      expect(loads()).toBe(3);
+    });
   });
 
   describe('addresses and numbers', () => {

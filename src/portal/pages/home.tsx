@@ -1,4 +1,4 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { isOver, timeLeft } from '../../../machines/countdown.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { Button } from '../parts/button.tsx';
@@ -6,14 +6,15 @@ import { Facts } from '../parts/card.tsx';
 import { Countdown } from '../parts/countdown.tsx';
 import { MessagePlace } from '../parts/message.tsx';
 import { countdown, home, toolName } from '../wording.ts';
+import { laterPart } from '../later-part.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 import { LateLoader } from './late-loader.tsx';
 import { WizardPage } from './wizard-page.tsx';
 
 // The first load goes without what no visitor sees before a press.
-const Banner = lazy(() => import('./banner.tsx').then(({ Banner }) => ({ default: Banner })));
-const SignIn = lazy(() => import('./home-sign-in.tsx').then(({ SignIn }) => ({ default: SignIn })));
-const LookUp = lazy(() => import('./home-look-up.tsx').then(({ LookUp }) => ({ default: LookUp })));
+const Banner = laterPart(() => import('./banner.tsx'), 'Banner');
+const SignIn = laterPart(() => import('./home-sign-in.tsx'), 'SignIn');
+const LookUp = laterPart(() => import('./home-look-up.tsx'), 'LookUp');
 
 export function HomePage() {
   const snapshot = useWizard((whole) => whole);

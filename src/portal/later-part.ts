@@ -1,0 +1,10 @@
+import { type ComponentType, lazy } from 'react';
+import { scriptOf } from './script.ts';
+
+/** A part of a page whose script comes when it is shown. */
+export function laterPart<Name extends string, Props>(
+  load: () => Promise<Readonly<Record<Name, ComponentType<Props>>>>,
+  name: Name,
+) {
+  return lazy(async () => ({ default: (await scriptOf(name, load))[name] }));
+}
