@@ -2,9 +2,10 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createActor } from 'xstate';
-import { sessionOf } from '../../machines/wizard.context.ts';
+import { BLANK_SESSION, sessionOf } from '../../machines/wizard.context.ts';
 import { wizardMachine } from '../../machines/wizard.machine.ts';
 import { stepOf } from '../../machines/wizard.routes.ts';
+import { LostScriptPage } from './pages/lost-script.tsx';
 import { createWizardRouter } from './router.tsx';
 import { createServices } from './services.ts';
 import { dropStoredToken, forgetScrolls, readSession, readStoredToken, writeSession } from './session.ts';
@@ -16,6 +17,8 @@ const services = createServices(() => actor.getSnapshot().context.jwt);
 const local = openStorage('localStorage');
 const tab = openStorage('sessionStorage');
 const storedToken = readStoredToken(local);
+/** `null` where the script that reads it can't be fetched. */
+const session = await readSession(tab).catch(() => null);
 /** `vite.config.ts` puts it in; only a build that was asked for it has the inspector in it. */
 declare const INSPECTOR_URL: string | null;
 const inspect =
@@ -38,32 +41,34 @@ const actor = createActor(
     input: {
       settings,
       now: Date.now(),
-      session: await readSession(tab),
+      session: session ?? BLANK_SESSION,
       ...(storedToken === null ? {} : { storedToken }),
     },
     ...(inspect === undefined ? {} : { inspect }),
   },
 );
-actor.subscribe((snapshot) => {
-  if (snapshot.value !== 'arriving') writeSession(tab, sessionOf(snapshot.context), stepOf(snapshot));
-});
-const router = createWizardRouter(actor.start());
-forgetScrolls(tab);
 
-addEventListener('online', () => actor.send({ type: 'connection.return' }));
-const look = () => document.visibilityState === 'visible' && actor.send({ type: 'page.look' });
-addEventListener('focus', look);
-addEventListener('visibilitychange', look);
-addEventListener('pageshow', (event) => {
-  if (event.persisted) actor.send({ type: 'page.return' });
-});
+/** From now on the wizard writes its session over the stored one. */
+function start() {
+  actor.subscribe((snapshot) => {
+    if (snapshot.value !== 'arriving') writeSession(tab, sessionOf(snapshot.context), stepOf(snapshot));
+  });
+  const router = createWizardRouter(actor.start());
+  forgetScrolls(tab);
+  addEventListener('online', () => actor.send({ type: 'connection.return' }));
+  const look = () => document.visibilityState === 'visible' && actor.send({ type: 'page.look' });
+  addEventListener('focus', look);
+  addEventListener('visibilitychange', look);
+  addEventListener('pageshow', (event) => {
+    if (event.persisted) actor.send({ type: 'page.return' });
+  });
+  return <RouterProvider router={router} />;
+}
 
 const place = document.querySelector('#root');
 if (place === null) throw new Error('index.html has no #root.');
 createRoot(place).render(
   <StrictMode>
-    <WizardProvider value={actor}>
-      <RouterProvider router={router} />
-    </WizardProvider>
+    <WizardProvider value={actor}>{session === null ? <LostScriptPage /> : start()}</WizardProvider>
   </StrictMode>,
 );

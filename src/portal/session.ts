@@ -1,5 +1,6 @@
 import { BLANK_SESSION } from '../../machines/wizard.context.ts';
 import type { Session, Step } from '../../machines/wizard.types.ts';
+import { scriptOf } from './script.ts';
 import type { Stored } from './stored-session.ts';
 
 /** The keys of `portal.md` §3. Text is kept as it is, all else as JSON. */
@@ -11,16 +12,19 @@ function toStored({ source, destination, ...rest }: Session): Stored {
   return { ...rest, srcAccount: source, dstAccount: destination, operations: rest.operations?.slice() ?? null };
 }
 
-/** The stored session. One value that does not fit its schema drops them all: the visitor starts at Home. */
+/**
+ * The stored session. One value that does not fit its schema drops them all: the visitor starts at Home.
+ * @throws when the script that reads it can't be fetched: it stays as it is
+ */
 export async function readSession(storage: Storage | null): Promise<Session> {
   if (storage === null || KEYS.every((key) => storage.getItem(key) === null)) return BLANK_SESSION;
+  const { parseStored } = await scriptOf('stored-session', () => import('./stored-session.ts'));
   const found: Record<string, unknown> = {};
   try {
     for (const key of KEYS) {
       const text = storage.getItem(key);
       found[key] = text === null ? BLANK[key] : TEXT.includes(key) ? text : JSON.parse(text);
     }
-    const { parseStored } = await import('./stored-session.ts');
     const { srcAccount, dstAccount, ...rest } = parseStored(found);
     return { ...rest, source: srcAccount, destination: dstAccount };
   } catch {

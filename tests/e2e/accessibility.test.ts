@@ -116,6 +116,20 @@ const SIGHTS: readonly Sight[] = [
     },
     shows: UNAVAILABLE,
   },
+  {
+    name: 'a session whose script is lost',
+    at: '/destination-account',
+    session: 'signedIn',
+    act: async (page) => {
+      await page.route('**/assets/stored-session-*.js', (route) => route.abort('connectionreset'));
+      await page.route('**/destination-account', (route) =>
+        route.request().method() === 'HEAD' ? route.abort('connectionreset') : route.continue(),
+      );
+      await page.reload();
+      await page.getByRole('button', { name: 'Try again' }).waitFor();
+    },
+    shows: UNAVAILABLE,
+  },
   { name: 'the way to the privacy policy', at: '/privacy-policy', shows: 'One moment, please…', passing: true },
   { name: 'the way to the terms of service', at: '/terms-of-service', shows: 'One moment, please…', passing: true },
   { name: 'the destination', at: '/destination-account', session: 'signedIn', shows: 'You keep your email address' },

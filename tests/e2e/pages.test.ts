@@ -147,6 +147,7 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     expect(crashes.splice(0)).toEqual([]);
   });
   const stored = (key: string) => page.evaluate((name) => sessionStorage.getItem(name), key);
+  const allStored = () => page.evaluate(() => Object.fromEntries(Object.entries<string>(sessionStorage)));
   const standsAt = async (address: string, heading: string) => {
     await page.waitForURL(`${portal.url}${address}`);
     await page.getByRole('heading', { level: 1, name: heading }).waitFor();
@@ -652,6 +653,44 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.getByText('3 of 12 messages').waitFor();
       expect(loads()).toBe(3);
+    });
+  });
+
+  describe('a session whose script can not be fetched', () => {
+    const RETURN = `/oauth-callback?token_id=${TRANSFER_ID}&email=maria@gmail.com`;
+    const SCRIPT = '**/assets/stored-session-*.js';
+
+    test('is kept while the portal is away, and goes on when it is there', async () => {
+      await arrive('/destination-account', 'choosingGmail');
+      await page.getByRole('button', { name: 'Go to Yahoo Mail' }).waitFor();
+      const before = await allStored();
+      await page.route(SCRIPT, (route) => route.abort('connectionreset'));
+      const asked: string[] = [];
+      await page.route(`**${RETURN.slice(0, 15)}*`, (route) => {
+        const method = route.request().method();
+        asked.push(method);
+        return method === 'HEAD' ? route.abort('connectionreset') : route.continue();
+      });
+      await page.goto(`${portal.url}${RETURN}`);
+      await page.getByRole('heading', { level: 1, name: "We'll be back soon" }).waitFor();
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await expect.poll(() => asked).toEqual(['GET', 'HEAD', 'HEAD']);
+      expect(await allStored()).toMatchObject(before);
+      await page.unrouteAll();
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await standsAt('/start-migration', 'Transfer your data');
+    });
+
+    test('is kept when the script went with an earlier version: the portal is loaded anew', async () => {
+      await arrive('/destination-account', 'choosingGmail');
+      let losses = 2;
+      await page.route(SCRIPT, (route) => {
+        losses -= 1;
+        return losses < 0 ? route.continue() : route.fulfill({ status: 404, body: 'Not found' });
+      });
+      await page.goto(`${portal.url}${RETURN}`);
+      await standsAt('/start-migration', 'Transfer your data');
+      expect(losses).toBe(-1);
     });
   });
 
