@@ -62,13 +62,19 @@ export function isOfContacts(status: TransferStatus | null): boolean {
   return status?.emailmigration?.attention === undefined && status?.contactsmigration?.attention !== undefined;
 }
 
-/** The destination, from the server or from this tab's order. If neither is known, one with a password is assumed. */
-export function destinationOf({
-  status,
-  destination,
-}: {
+type Shown = {
   readonly status: TransferStatus | null;
-  readonly destination: { readonly provider: Provider } | null;
-}): Provider {
-  return status?.destination ?? destination?.provider ?? 'other';
+  readonly transferId: string | null;
+  readonly destination: { readonly provider: Provider; readonly transferId?: string } | null;
+};
+
+/** Whether the transfer that is looked at goes to this tab's destination, which may be that of another one. */
+export function isToOwnDestination({ transferId, destination }: Omit<Shown, 'status'>): boolean {
+  return destination?.transferId === (transferId ?? '');
+}
+
+/** The destination, from the server or from this tab's order. If neither is known, one with a password is assumed. */
+export function destinationOf(shown: Shown): Provider {
+  const ordered = isToOwnDestination(shown) ? shown.destination?.provider : undefined;
+  return shown.status?.destination ?? ordered ?? 'other';
 }

@@ -2,6 +2,7 @@ import type { SnapshotFrom } from 'xstate';
 import { isExport } from '../src/contract/transfer-status.ts';
 import { withoutEnd } from '../src/contract/without-end.ts';
 import { modeOf } from './mode.ts';
+import { isToOwnDestination } from './owner-acts.ts';
 import { type States, wizardMachine } from './wizard.machine.ts';
 import type { Context, Meta, Page as PageMeta, Step, Visit } from './wizard.types.ts';
 
@@ -69,8 +70,16 @@ export function visitOf(path: string, query: URLSearchParams): Visit {
   return page?.visit((name) => query.get(name) ?? '') ?? { type: 'unknown.visit' };
 }
 
+/** The context, where the page is of another transfer than this tab's: without the tab's own ends, which are not that one's. */
+export function contextOfPage(snapshot: WizardSnapshot): Context {
+  const { context } = snapshot;
+  if (topOf(snapshot) !== 'status' || isToOwnDestination(context)) return context;
+  return { ...context, source: null, destination: null };
+}
+
 /** Whether the visitor is moving to Yahoo, which the step list assumes until another way is chosen. */
-export function isOnPrimaryPath(context: Context): boolean {
+export function isOnPrimaryPath(snapshot: WizardSnapshot): boolean {
+  const context = contextOfPage(snapshot);
   const { status, destination } = context;
   if (status?.destination !== undefined) return status.destination === 'yahoo';
   if (status !== null && isExport(status)) return false;

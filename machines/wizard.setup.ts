@@ -254,6 +254,10 @@ export const wizard = setup({
     }),
 
     // The destination
+    'remember where the transfer goes': assign({
+      destination: ({ context: { destination, transferId } }) =>
+        destination && { ...destination, transferId: transferId ?? '' },
+    }),
     'choose the move': assign({
       destination: { email: '', provider: 'yahoo' as const },
       checkSanBrunoOnOauthCallback: true,

@@ -20,6 +20,8 @@ export type Destination = {
   readonly password?: string;
   readonly imap?: string;
   readonly tokenId?: string;
+  /** The transfer that goes there: ordered in this tab, or opened from the list that a sign-in there has led to. */
+  readonly transferId?: string;
 };
 
 /** The content of the fields, as typed. Passwords are deleted once they have been used. */

@@ -37,6 +37,16 @@ export const DOWNLOADING: Partial<Context> = {
   contactsExportType: 'vcf',
 };
 
+/** What a tab knows of what it has ordered. */
+export function ordered(order: Partial<Context>): Partial<Context> {
+  const { destination = null } = order;
+  return {
+    ...order,
+    transferId: TRANSFER,
+    destination: destination === null ? null : { ...destination, transferId: TRANSFER },
+  };
+}
+
 export const RUNNING: TransferStatus = {
   emailmigration: {
     status: 'inprogress',

@@ -7,6 +7,7 @@ import {
   FULL,
   inNeed,
   PASSWORD,
+  ordered,
   RUNNING,
   TO_GMAIL,
   TOKEN,
@@ -105,7 +106,7 @@ export const ActsOpenAgainAskingRefused = at(
 export const ActsOpenAgainCallingPrompt = at(`${open}.again.calling.prompt`, { ...cancelled, ...passwords }, resting);
 export const ActsOpenAgainCallingSlow = at(
   `${open}.again.calling.slow`,
-  { ...cancelled, ...TO_GMAIL, ...password, tokenId: TOKEN },
+  { ...cancelled, ...ordered(TO_GMAIL), ...password, tokenId: TOKEN },
   resting,
 );
 
@@ -146,7 +147,7 @@ export const ActsOpenDailyAskingRefused = at(
 export const ActsOpenDailyCallingPrompt = at(`${open}.daily.calling.prompt`, { ...dailyOff, ...passwords }, resting);
 export const ActsOpenDailyCallingSlow = at(
   `${open}.daily.calling.slow`,
-  { ...dailyOff, ...TO_GMAIL, ...password, tokenId: TOKEN },
+  { ...dailyOff, ...ordered(TO_GMAIL), ...password, tokenId: TOKEN },
   resting,
 );
 export const ActsOpenDailyOffConfirming = at(`${open}.dailyOff.confirming`, dailyOn, resting);

@@ -166,6 +166,7 @@ const submission = wizard.createStateConfig({
           actions: [
             'forget the transfer',
             { type: 'remember the transfer', params: ({ event }) => ({ id: event.output.jobid }) },
+            'remember where the transfer goes',
             'forget the passwords',
           ],
         },

@@ -46,7 +46,11 @@ export const statusFromEmail = wizard.createStateConfig({
       on: {
         'transfer.open': {
           target: '#status',
-          actions: ['forget the transfer', { type: 'remember the transfer', params: ({ event }) => event }],
+          actions: [
+            'forget the transfer',
+            { type: 'remember the transfer', params: ({ event }) => event },
+            'remember where the transfer goes',
+          ],
         },
       },
     },

@@ -1,5 +1,4 @@
-import { destinationOf } from '../../machines/owner-acts.ts';
-import type { Context } from '../../machines/wizard.types.ts';
+import { contextOfPage, type WizardSnapshot } from '../../machines/wizard.routes.ts';
 import { isExport } from '../contract/transfer-status.ts';
 
 type Route = {
@@ -11,17 +10,16 @@ type Route = {
 };
 
 /** Where a transfer goes, as the server tells its owner, or as this tab has ordered it. */
-export function routeOf(context: Context): Route {
-  const { status, source, destination } = context;
+export function routeOf(snapshot: WizardSnapshot): Route {
+  const { status, source, destination } = contextOfPage(snapshot);
   const isKnown = status?.destination !== undefined || destination !== null;
   if (status?.route !== undefined) return { ...status.route, isKnown };
-  const to = destination?.email ?? '';
-  return { from: source?.email, to: to === '' || destinationOf(context) === 'file_export' ? undefined : to, isKnown };
+  return { from: source?.email, to: destination?.email || undefined, isKnown };
 }
 
 /** Whether the status page says from where to where: to who may manage the transfer, once both ends are known. */
-export function isRouteShown(context: Context): boolean {
-  const { from, to } = routeOf(context);
-  const status = context.status ?? {};
+export function isRouteShown(snapshot: WizardSnapshot): boolean {
+  const { from, to } = routeOf(snapshot);
+  const status = snapshot.context.status ?? {};
   return status.limited !== true && from !== undefined && (to !== undefined || isExport(status));
 }

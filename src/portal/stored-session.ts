@@ -13,6 +13,7 @@ const Stored = v.object({
       password: v.exactOptional(v.string()),
       imap: v.exactOptional(v.string()),
       tokenId: v.exactOptional(v.string()),
+      transferId: v.exactOptional(TransferId),
     }),
   ),
   allowContactsMigration: v.boolean(),

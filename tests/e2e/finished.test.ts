@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
 import { IS_PROOF, sampleOf } from '../folders.ts';
 import { needs } from '../support/needs.ts';
-import { FINISHED_EXPORT, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
+import { enter, FINISHED_EXPORT, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { eachOf } from './each-of.ts';
 import { FAILED, STOPPED } from './owned-transfer.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
@@ -287,6 +287,21 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     );
     expect(lines).toBe(1);
   });
+
+  test.each(['move', 'gmail', 'download'] as const)(
+    'where the transfer of somebody else went is not taken from what this tab has begun: %s',
+    async (session) => {
+      const status = { ...MOVED, limited: true };
+      await open(status);
+      const main = page.getByRole('main');
+      const said = await main.innerText();
+      expect(said).toContain('your new mailbox');
+      wire.answer('/api/v2/status/', { json: status });
+      await enter(page, portal.url, `/status?migration_id=${TRANSFER_ID}`, session);
+      await page.getByRole('heading', { level: 1, name: 'Your transfer is done' }).waitFor();
+      expect(await main.innerText()).toBe(said);
+    },
+  );
 
   test('whose new mailbox is not known chooses the guide', async () => {
     await open({ ...MOVED, limited: true });

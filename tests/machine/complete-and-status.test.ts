@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Side } from '../../src/contract/calls/resume.ts';
-import { isOnPrimaryPath } from '../../machines/wizard.routes.ts';
+import { destinationOf } from '../../machines/owner-acts.ts';
+import { contextOfPage, isOnPrimaryPath } from '../../machines/wizard.routes.ts';
+import { BLANK_SESSION, sessionOf } from '../../machines/wizard.context.ts';
 import { ID, LEGACY, PASSWORD, SESSIONS } from '../support/moves.ts';
 import { randomOf } from '../support/random.ts';
 import { arriveAt, codesBut, EVERY_CODE, NOW, refusal, type Wizard } from '../support/wizard.ts';
@@ -45,6 +47,14 @@ async function cutOff() {
   await afterFailure(wizard);
   return wizard;
 }
+
+/** What a page says of where a transfer goes. */
+const saidOn = ({ actor }: Wizard) => {
+  const snapshot = actor.getSnapshot();
+  const { source, destination } = contextOfPage(snapshot);
+  const isPrimary = isOnPrimaryPath(snapshot);
+  return { provider: destinationOf(snapshot.context), isPrimary, from: source?.email, to: destination?.email };
+};
 
 describe('the complete page', () => {
   test('the transfer ID is copied, and the confirmation stays for 1.5 s', async () => {
@@ -139,12 +149,87 @@ describe('the status page', () => {
       const script: Script = { 'ask for the status': () => ({ ...DONE, destination: 'google' }) };
       const wizard = arriveAt(`/status?migration_id=${ID}`, script, SESSIONS.moving);
       await wizard.wait(0);
-      expect(isOnPrimaryPath(wizard.context())).toBe(false);
+      expect(isOnPrimaryPath(wizard.actor.getSnapshot())).toBe(false);
       wizard.visit(path);
       expect(wizard.address()).toBe(path);
-      expect(isOnPrimaryPath(wizard.context())).toBe(true);
+      expect(isOnPrimaryPath(wizard.actor.getSnapshot())).toBe(true);
     },
   );
+
+  describe('of a transfer whose destination is not told', () => {
+    const OTHER = ID.replace('0', 'f');
+    const numbers = { ...DONE, limited: true } as const;
+    const script: Script = {
+      'ask for the status': () => numbers,
+      'check the domain': () => ({ valid: true }),
+      'start the transfer': () => ({ jobid: ID }),
+      'announce the migration': ok,
+    };
+    const UNKNOWN = { provider: 'other', isPrimary: true, from: undefined, to: undefined };
+    const order = async (session: keyof typeof SESSIONS) => {
+      const wizard = arriveAt('/start-migration', script, { ...SESSIONS[session], googleTermsAccepted: true });
+      await wizard.send({ type: 'contact.type', contact: 'sam@mail.example' });
+      await wizard.wait(1_000);
+      await wizard.send({ type: 'transfer.submit' });
+      expect(wizard.address()).toBe(`/complete?migration_id=${ID}`);
+      return wizard;
+    };
+
+    test.each(['blank', 'moving', 'toGoogle', 'toOther', 'downloading', 'ordered'] as const)(
+      'the page says nothing of what this tab has begun: %s',
+      async (session) => {
+        const wizard = arriveAt(`/status?migration_id=${OTHER}`, script, SESSIONS[session]);
+        expect(saidOn(wizard)).toEqual(UNKNOWN);
+        await wizard.wait(0);
+        expect(saidOn(wizard)).toEqual(UNKNOWN);
+      },
+    );
+
+    test.each([
+      ['moving', { provider: 'yahoo', isPrimary: true, from: LEGACY, to: LEGACY }],
+      ['toGoogle', { provider: 'google', isPrimary: false, from: LEGACY, to: 'sam@gmail.com' }],
+      ['toOther', { provider: 'other', isPrimary: false, from: LEGACY, to: 'sam@mail.example' }],
+      ['downloading', { provider: 'file_export', isPrimary: false, from: LEGACY, to: '' }],
+    ] as const)(
+      'what this tab has ordered is known, also after a reload; another one is not: %s',
+      async (way, known) => {
+        const wizard = await order(way);
+        expect(saidOn(wizard)).toEqual(known);
+        await wizard.send({ type: 'transfer.open', id: ID });
+        expect(saidOn(wizard)).toEqual(known);
+        const session = sessionOf(wizard.context());
+        const reloaded = arriveAt(`/status?migration_id=${ID}`, script, session);
+        await reloaded.wait(0);
+        expect(saidOn(reloaded)).toEqual(known);
+        reloaded.visit(`/status?migration_id=${OTHER}`);
+        expect(saidOn(reloaded)).toEqual(UNKNOWN);
+        await reloaded.wait(0);
+        expect(saidOn(reloaded)).toEqual(UNKNOWN);
+        expect(saidOn(arriveAt(`/complete?migration_id=${ID}`, script, session))).toEqual(known);
+      },
+    );
+
+    test('one that a sign-in at its provider has listed is known to go there', async () => {
+      const listing: Script = { ...script, 'list the transfers': () => ({ [ID]: '2025-11-01T00:00:00Z' }) };
+      const wizard = arriveAt(
+        `/oauth-callback-for-status?token_id=${'f'.repeat(32)}&email=sam@gmail.com&provider=google&hash=hash`,
+        listing,
+        BLANK_SESSION,
+      );
+      await wizard.wait(0);
+      await wizard.send({ type: 'transfer.open', id: ID });
+      expect(saidOn(wizard)).toMatchObject({ provider: 'google', isPrimary: false, to: 'sam@gmail.com' });
+      wizard.visit(`/status?migration_id=${OTHER}`);
+      expect(saidOn(wizard)).toEqual(UNKNOWN);
+    });
+
+    test('the wizard that is gone back to is where it was', async () => {
+      const wizard = arriveAt(`/status?migration_id=${OTHER}`, script, SESSIONS.toOther);
+      await wizard.wait(0);
+      wizard.visit('/start-migration');
+      expect(saidOn(wizard)).toMatchObject({ isPrimary: false, from: LEGACY, to: 'sam@mail.example' });
+    });
+  });
 
   test('an ID in capitals is the same transfer', () => {
     const wizard = arriveAt(`/status?migration_id=${ID.toUpperCase()}`);

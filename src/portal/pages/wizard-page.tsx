@@ -35,7 +35,7 @@ export function WizardPage({
   children,
 }: Props) {
   const current = useWizard(stepOf);
-  const primary = useWizard((snapshot) => isOnPrimaryPath(snapshot.context));
+  const primary = useWizard(isOnPrimaryPath);
   const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
   const names = steps.names(primary && !elsewhere);
   const title = heading === toolName(legacyName) ? heading : pageTitle(heading, legacyName);
@@ -67,8 +67,8 @@ export function WizardPage({
 
 /** On paper only: of which day the page is, and whose and where the mail goes unless the page says so itself. */
 function Printed({ withRoute }: { readonly withRoute: boolean }) {
-  const from = useWizard((snapshot) => routeOf(snapshot.context).from);
-  const to = useWizard((snapshot) => routeOf(snapshot.context).to);
+  const from = useWizard((snapshot) => routeOf(snapshot).from);
+  const to = useWizard((snapshot) => routeOf(snapshot).to);
   const [day] = useState(() => today());
   const said = [
     ...(withRoute && from !== undefined ? [printed.from(from)] : []),

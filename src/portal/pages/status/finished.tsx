@@ -88,7 +88,7 @@ function Next({ snapshot }: Props) {
   const send = useSend();
   const { context } = snapshot;
   const { legacyName, accessEnd } = context.settings;
-  const { from, to, isKnown } = routeOf(context);
+  const { from, to, isKnown } = routeOf(snapshot);
   const guide = guideOf(destinationOf(context));
   // The primary move keeps the address.
   const moved = guide === 'yahoo' && from !== undefined && from === to;
@@ -163,7 +163,7 @@ function OpenMail({ guide, snapshot }: Props & { readonly guide: Guide }) {
   return (
     <a
       className="button"
-      data-rank={routeOf(snapshot.context).isKnown ? 'primary' : 'secondary'}
+      data-rank={routeOf(snapshot).isKnown ? 'primary' : 'secondary'}
       href={guide === 'yahoo' ? destinationMailUrl : MAIL_SITES[guide]}
     >
       {words.open(guide)}

@@ -64,7 +64,7 @@ function Steps({ id, title, steps }: StepsProps) {
 function Settings({ snapshot, guide }: Props) {
   const { incoming, outgoing } = MAIL_FACTS[guide];
   const { title, address, anAddress, kind, imap, how, askIncoming, askOutgoing } = words.settings;
-  const { to } = routeOf(snapshot.context);
+  const { to } = routeOf(snapshot);
   return (
     <section className="stack together" data-gap="small" aria-labelledby="settings">
       <h2 id="settings">{title}</h2>

@@ -11,10 +11,11 @@ import { route as words } from '../../wording/status-route.ts';
 type Props = { readonly snapshot: WizardSnapshot };
 
 /** From where to where, as far as who looks may know it. */
-export function Route({ snapshot: { context } }: Props) {
-  const { from, to } = routeOf(context);
+export function Route({ snapshot }: Props) {
+  const { context } = snapshot;
+  const { from, to } = routeOf(snapshot);
   const provider = destinationOf(context);
-  if (from === undefined || !isRouteShown(context)) return null;
+  if (from === undefined || !isRouteShown(snapshot)) return null;
   return (
     <dl className="route">
       <div>
@@ -36,19 +37,15 @@ export function Route({ snapshot: { context } }: Props) {
 }
 
 /** Which mailbox is meant, for who is to sign in to it; `undefined` where that isn't known. */
-export function mailboxIn({ context }: WizardSnapshot, side: Side): ReactNode {
-  const address = addressIn(context, side);
+export function mailboxIn(snapshot: WizardSnapshot, side: Side): ReactNode {
+  const { from, to } = routeOf(snapshot);
+  const address = side === 'source' ? from : to;
   if (address === undefined) return undefined;
   return (
     <>
-      {words.mailbox(side, context.settings.legacyName)} <Address>{address}</Address>
+      {words.mailbox(side, snapshot.context.settings.legacyName)} <Address>{address}</Address>
     </>
   );
-}
-
-function addressIn(context: Context, side: Side): string | undefined {
-  const { from, to } = routeOf(context);
-  return side === 'source' ? from : to;
 }
 
 /** The same as a line of its own. */

@@ -47,7 +47,7 @@ export function StatusPage() {
     <WizardPage
       heading={done ? finished.heading : words.heading}
       done={done}
-      saysRoute={isRouteShown(snapshot.context)}
+      saysRoute={isRouteShown(snapshot)}
       view={snapshot.context.status?.limited === true ? 'numbers' : 'everything'}
       lead={
         <>
