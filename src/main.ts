@@ -11,7 +11,7 @@ const OLDEST_NODE = 24;
 const LAST_PORT = 65_535;
 /** What does not end after a signal, such as a statement to a database that says nothing, is broken off like any death, before an orchestrator's 60 s are over. */
 const STOP_WITHIN_MS = 50_000;
-/** sysexits(3): a configuration error, which no restart mends, and a service that is away. */
+/** sysexits(3): a configuration error, which no restart mends, and a service that is away or busy. */
 const [CONFIGURATION_EXIT, UNAVAILABLE_EXIT] = [78, 69];
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE)
@@ -43,9 +43,9 @@ try {
     PortalUnbuilt,
     AddressInUseError,
   ];
-  const isAway = error instanceof DatabaseUnavailable && error.wasAway;
+  const mayPass = error instanceof DatabaseUnavailable && error.mayPass;
   if (error instanceof Error && forOperator.some((kind) => error instanceof kind))
-    stop(error.message, isAway ? UNAVAILABLE_EXIT : CONFIGURATION_EXIT);
+    stop(error.message, mayPass ? UNAVAILABLE_EXIT : CONFIGURATION_EXIT);
   throw error;
 }
 

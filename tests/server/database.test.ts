@@ -225,6 +225,33 @@ test.each([
   );
 });
 
+test.each([
+  ['08006', true, true],
+  ['08P01', true, false],
+  ['25006', true, true],
+  ['28P01', false, true],
+  ['3D000', false, true],
+  ['3F000', false, false],
+  ['40P01', true, false],
+  ['42501', false, false],
+  ['53100', true, false],
+  ['53300', true, false],
+  ['55P03', true, false],
+  ['57014', true, false],
+  ['57P03', true, false],
+  ['58030', true, false],
+  ['CERT_HAS_EXPIRED', false, true],
+  ['ECONNREFUSED', true, true],
+  [undefined, true, true],
+])(
+  'whether %s may pass: %s; whether the address may be at fault, of which an example is given: %s',
+  (code, passes, ofAddress) => {
+    const fault = new DatabaseUnavailable(Object.assign(new Error('canary'), { code }));
+    expect(fault.mayPass).toBe(passes);
+    expect(fault.message.includes('Example: DATABASE_URL=')).toBe(ofAddress);
+  },
+);
+
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
 
 /** What is said of it at the two moments at which it is looked at. */
@@ -407,6 +434,26 @@ describe('a change of the tables', needs('postgresql'), () => {
 
   test('takes as long as it needs, whatever timeout statements have, and is logged', async () => {
     expect(await openHeld('select 1 from export_files', 'alter table')).toEqual(['068-export-pieces.sql']);
+  });
+
+  test('that ends in a deadlock with another transaction is made once that has ended', async () => {
+    const url = await createEmptyDatabase();
+    await using old = await openDatabase({ url });
+    for (const statement of FORGOTTEN) await old.query(statement);
+    // The change finds the deadlock, before it gives the table up after 3 s.
+    await command(url, `alter database ${nameOf(url)} set deadlock_timeout = 2000`);
+    let opening: Promise<Database> | undefined;
+    await old.transaction(async (sql) => {
+      await sql.query("set local idle_in_transaction_session_timeout = 0; set local deadlock_timeout = '1min'");
+      await sql.query('select 1 from export_files');
+      opening = openDatabase({ url });
+      const waits = `select 1 from pg_stat_activity where datname = current_database()
+        and wait_event_type = 'Lock' and query ~ 'alter table'`;
+      await Promise.race([opening, comesTrue(old, waits)]);
+      await sql.query('select pg_advisory_xact_lock(7265301)');
+    });
+    await using database = await opening;
+    expect(await database?.query('select pieces from export_files')).toEqual([]);
   });
 
   test('by another process is waited for as long as it takes, and logged', async () => {

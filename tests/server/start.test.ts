@@ -11,9 +11,11 @@ import { type Environment, SettingsError } from '../../src/contract/settings.ts'
 import { settingsFrom } from '../../src/read-settings.ts';
 import { AddressInUseError, listen } from '../../src/server/web/listening.ts';
 import { IS_PROOF } from '../folders.ts';
-import { layFreshDatabase } from '../support/fresh-database.ts';
+import { createEmptyDatabase, layFreshDatabase } from '../support/fresh-database.ts';
 import { freePort } from '../support/free-port.ts';
 import { startHttpListener } from '../support/http-listener.ts';
+import { needs } from '../support/needs.ts';
+import { command } from '../support/postgres.ts';
 import { S3_KEYS, startS3Server } from '../support/s3-server.ts';
 import { PAGES, runProduct, startProduct, startProductOnPostgres } from '../support/product.ts';
 import { startCommand } from '../support/start-command.ts';
@@ -142,6 +144,26 @@ test('a PostgreSQL that does not answer is named, and its password is not', asyn
   expect(said).toContain('ECONNREFUSED');
   expect(said).not.toMatch(/hunter2|    at /);
 });
+
+test(
+  'a PostgreSQL that has no connection left may have one soon, at the same address',
+  needs('postgresql'),
+  async () => {
+    const url = await createEmptyDatabase();
+    await command(url, 'create role crowded login connection limit 0');
+    const { code, said } = await refused({
+      ROLE: 'worker',
+      EXPORTS_URL: join(folder, 'exports'),
+      DATABASE_URL: url.replace('//portal@', '//crowded@'),
+      SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+      LEGACY_IMAP_URL: 'imaps://imap.example.com',
+    });
+    await command(url, 'drop role crowded');
+    expect(code).toBe(69);
+    expect(said).toContain('the database has no connection left');
+    expect(said).not.toContain('Example:');
+  },
+);
 
 test('settings that contradict each other are refused', async () => {
   const { code, said } = await refused({ SANDBOX: 'off' });

@@ -49,13 +49,23 @@ const REMEDIES = [
   ],
   ['53', 'the machine of the database ran out of something', 'Its own log says what'],
   ['58', 'the machine of the database had an error', 'Its own log says which'],
-  ['40', 'two of its transactions conflicted', 'It is tried again'],
+  ['40', 'two of its transactions conflicted', 'It passes by itself: where the process has ended, start it again'],
   ['57P05', 'it closed an idle connection', 'Keep the idle_session_timeout of its role at a minute or more'],
 ] as const;
 const OTHERWISE = ['', 'the database did not let us in', 'Start it, or mend the address'] as const;
 
 /** Connection exceptions, shutdown, crash and start-up, system errors, and a closed or silent connection. */
 const AWAY = /^(?:08|57P|E[A-Z]|no code)/;
+
+/**
+ * Connection exceptions, too many connections, canceled statements, lock timeouts, shutdown and start-up, deadlocks,
+ * system errors, and read-only standbys (PostgreSQL, appendix A).
+ */
+const NOT_THERE = /^(?:08|25006|40|53|55P03|57|58)/;
+
+/** It has been reached, and another address would not help. */
+const REACHED = /^(?:08P01|3F000|40|42|53|55P03|57|58)/;
+const EXAMPLE = ' Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal';
 
 /** The database, by default the PostgreSQL of `DATABASE_URL`, can't be used, at the start or later. The message is for the operator. */
 export class DatabaseUnavailable extends Mendable {
@@ -65,15 +75,15 @@ export class DatabaseUnavailable extends Mendable {
   readonly remedy: string;
   /** It could not be reached, as after a crash, and did not refuse a statement. */
   readonly wasAway: boolean;
+  /** It may be there soon without a change of the settings. */
+  readonly mayPass: boolean;
   constructor(cause: unknown) {
     const { code = 'no code' } = cause as { code?: string };
     const [, fault, remedy] = REMEDIES.find(([begin]) => code.startsWith(begin)) ?? OTHERWISE;
-    super(
-      `DATABASE_URL can't be used: ${fault} (${code}). ${remedy}. Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal`,
-      { cause },
-    );
+    super(`DATABASE_URL can't be used: ${fault} (${code}). ${remedy}.${REACHED.test(code) ? '' : EXAMPLE}`, { cause });
     this.code = code;
     this.wasAway = AWAY.test(code);
+    this.mayPass = this.wasAway || NOT_THERE.test(code);
     this.remedy = `${fault}. ${remedy}.`;
   }
 }
@@ -96,12 +106,6 @@ export class EmbeddedUnusable extends Error {
     );
   }
 }
-
-/**
- * Connection exceptions, too many connections, canceled statements, lock timeouts, shutdown and start-up, deadlocks,
- * system errors, and read-only standbys (PostgreSQL, appendix A).
- */
-const NOT_THERE = /^(?:08|25006|40|53|55P03|57|58)/;
 
 /** Turns errors that aren't the statement's fault into {@link DatabaseUnavailable}. */
 export function faultOf(error: unknown): unknown {

@@ -46,6 +46,9 @@ const UNHURRIED = `select set_config(name, '0', true) from pg_settings where nam
 const CONNECTED_WITHIN_MS = 20_000;
 /** A statement that isn't answered within this time went to a machine that is gone; its connection is abandoned. */
 const ANSWERED_WITHIN_MS = 60_000;
+/** Of a deadlock, PostgreSQL ends one side, and the other goes on. */
+const DEADLOCK = '40P01';
+const MIGRATION_TRIES = 5;
 /** The longest time for a timer: a migration of large tables would never get done if it were interrupted. */
 const CHANGED_WITHIN_MS = 2 ** 31 - 1;
 /** When TCP keepalive starts probing a silent machine; if it is gone, the connection fails some 10 s later. */
@@ -86,7 +89,7 @@ export async function openDatabase(
   const { database } = opened;
   try {
     if (database.kind === 'postgres') await requireFitting(database);
-    await migrate(opened, log);
+    await migrateDespiteOthers(opened, log);
   } catch (error) {
     await database[Symbol.asyncDispose]();
     throw startFault(error);
@@ -278,6 +281,16 @@ async function openPglite(folder: string, onBroken: (fault: Error) => void): Pro
 
 function throwEmbeddedFault(error: unknown): never {
   throw embeddedFaultOf(error);
+}
+
+/** Migrates again after a deadlock with what another process does meanwhile. */
+async function migrateDespiteOthers(opened: Opened, log?: Pick<Log, 'info'>, tries = MIGRATION_TRIES): Promise<void> {
+  try {
+    await migrate(opened, log);
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable && error.code === DEADLOCK) || tries === 1) throw error;
+    await migrateDespiteOthers(opened, log, tries - 1);
+  }
 }
 
 /**
