@@ -406,11 +406,11 @@ test(
 
 test('staged messages that were damaged or lost are fetched again', needs('bsdtar'), async () => {
   const source = mailboxes();
-  for (const damage of [
-    (file: string) => rm(file),
-    (file: string) => truncate(file, 100),
-    async (file: string) => writeFile(file, Buffer.alloc((await stat(file)).size)),
-  ]) {
+  for (const [damage, said] of [
+    [(file: string) => rm(file), /are not in this DATA_DIR/],
+    [(file: string) => truncate(file, 100), /are damaged/],
+    [async (file: string) => writeFile(file, Buffer.alloc((await stat(file)).size)), /are damaged/],
+  ] as const) {
     const id = await world.newTransfer();
     const stop = new AbortController();
     const first = memoryAccount(source, { onFetch: stopAt(15, stop) });
@@ -418,7 +418,10 @@ test('staged messages that were damaged or lost are fetched again', needs('bsdta
     const segments = (await everything()).filter((name) => name.endsWith('.segment'));
     expect(segments.length).toBeGreaterThan(0);
     for (const segment of segments) await damage(join(world.root, segment));
-    await world.exportMail(id, memoryAccount(source));
+    const lines: string[] = [];
+    const log = openLog('warn', { write: (line) => void lines.push(line) });
+    await world.exportMail(id, memoryAccount(source), { services: { ...world.services, log } });
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([expect.stringMatching(said)]);
     expect(await digestsIn(id)).toEqual(digestsOf(source));
   }
 });

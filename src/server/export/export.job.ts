@@ -106,7 +106,8 @@ async function unlessDamaged({ services, work }: Workspace, write: () => Promise
       return;
     } catch (error) {
       if (!(error instanceof SpoolError) || attempt === TRIES) throw error;
-      services.log.warn({ transferId: work.transferId, attempt }, 'staged messages are damaged and are fetched again');
+      const found = error.code === 'ENOENT' ? 'not in this DATA_DIR (is it another machine?)' : 'damaged';
+      services.log.warn({ transferId: work.transferId, attempt }, `staged messages are ${found} and are fetched again`);
     }
   }
 }

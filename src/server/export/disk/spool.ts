@@ -6,6 +6,12 @@ import { alignedBuffer, alignedDown, alignedUp, openUnbuffered, type UnbufferedF
 /** What was staged is missing, or is not what was written. It has to be fetched again. */
 export class SpoolError extends Error {
   override name = 'SpoolError';
+  /** The system's, if it has refused: `ENOENT` where what was staged is elsewhere. */
+  readonly code: string | undefined;
+  constructor(message: string, options: { readonly cause?: NodeJS.ErrnoException } = {}) {
+    super(message, options);
+    this.code = options.cause?.code;
+  }
 }
 
 export type Place = { readonly segment: string; readonly position: number };
@@ -193,7 +199,7 @@ async function openStaged(path: string): Promise<UnbufferedFile> {
     return await openUnbuffered(path, 'read');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new SpoolError('A segment of the staged messages is gone.', { cause: error });
+    throw new SpoolError('A segment of the staged messages is gone.', { cause: error as NodeJS.ErrnoException });
   }
 }
 

@@ -78,5 +78,5 @@ export function startThread(entry: URL): Running {
 }
 
 function errorOf({ message, isDamage, node }: Failure): Error {
-  return isDamage ? new SpoolError(message) : Object.assign(new Error(message), node);
+  return Object.assign(isDamage ? new SpoolError(message) : new Error(message), node);
 }
