@@ -17,7 +17,7 @@ import { isTokenId } from '../src/contract/token-id.ts';
 import { goesOn, isTransferId, looksLikeTransferId } from '../src/contract/transfer-status.ts';
 import { contactsWereLeftOut, modeOf } from './mode.ts';
 import { asGuide, type Guide } from './mail-guide.ts';
-import { type Act, attentionOf, destinationOf, isOffered } from './owner-acts.ts';
+import { type Act, attentionOf, destinationOf, isOffered, isToOwnDestination } from './owner-acts.ts';
 import { readUsPhone } from './phone-number.ts';
 import { ACTORS } from './wizard.actors.ts';
 import { blankContext, letterOf, NOTHING_TYPED } from './wizard.context.ts';
@@ -340,6 +340,13 @@ export const wizard = setup({
 
     // The transfer
     'remember the transfer': assign({ transferId: (_, params: { id: string }) => params.id.toLowerCase() }),
+    'remember the next transfer': assign(({ context }, { id }: { id: string }) => ({
+      transferId: id,
+      destination:
+        context.destination && isToOwnDestination(context)
+          ? { ...context.destination, transferId: id }
+          : context.destination,
+    })),
     'remember the transfer in the way': assign({
       transferInTheWay: (_, params: { transfer: Context['transferInTheWay'] }) => params.transfer,
     }),

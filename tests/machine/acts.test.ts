@@ -185,6 +185,22 @@ const CASES: readonly Case[] = [
   },
 ];
 
+test.each([
+  ['what this tab has ordered goes', ID, NEW_ID],
+  ['another goes is not taken for known', undefined, undefined],
+])('where %s, once more', async (_, transferId, known) => {
+  const destination = { email: 'sam@mail.example', provider: 'other', ...(transferId && { transferId }) } as const;
+  const script: Script = {
+    'ask for the status': () => MOVED,
+    'copy what is new': () => ({ jobid: NEW_ID }),
+  };
+  const wizard = arriveAt(`/status?migration_id=${ID}`, script, { ...SESSIONS.ordered, destination });
+  await wizard.wait(0);
+  await wizard.send(open('again'), password, destinationPassword, submit);
+  expect(wizard.context()).toMatchObject({ transferId: NEW_ID, destination: { email: 'sam@mail.example' } });
+  expect(wizard.context().destination?.transferId).toBe(known);
+});
+
 describe.each(CASES)('the act "$act"', ({ act, status, call, typed, asks, done, refused, failed }) => {
   const good = () => (call === 'copy what is new' ? { jobid: NEW_ID } : { ok: true });
 

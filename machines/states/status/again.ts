@@ -56,7 +56,7 @@ function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
             target: '#status',
             actions: [
               'forget the sign-in',
-              { type: 'remember the transfer', params: ({ event }) => ({ id: event.output.jobid }) },
+              { type: 'remember the next transfer', params: ({ event }) => ({ id: event.output.jobid }) },
               ...(purpose === 'daily' ? [sayDaily] : []),
             ],
           },
