@@ -166,7 +166,10 @@ function matchUnread(
 ): void {
   const left = new Set(unread.values());
   for (const likeness of LOOSELY) {
-    const alike = new Alike(left, ({ size, internalDate }) => likeness({ size, date: secondsOf(internalDate) }));
+    // Some servers say no sizes, which is no likeness to what the source says none of.
+    const alike = new Alike(left, ({ size, internalDate }) =>
+      likeness({ size: size === 0 ? Number.NaN : size, date: secondsOf(internalDate) }),
+    );
     for (const message of wanted) {
       // Of one whose date was never known its size is all that there is: else each run would store it again.
       const isEnough = BY_DATE.includes(likeness) || (likeness === bySize && message.date === null);
