@@ -563,7 +563,7 @@ test(
     await expect.poll(tokens).toEqual([]);
     const destination_account = { token_id: await signIn() };
     const asked = await database.transaction(async (sql) => {
-      await sql.query('lock table dailies in exclusive mode');
+      await sql.query('select 1 from transfers where id = $1 for update', [ordered.id]);
       const answer = call(world, 'again', ordered, { ...GIVEN, destination_account });
       const ended = 'select 1 from transfers where id <> $1 and finished is not null';
       await expect.poll(() => sql.query(ended, [ordered.id])).toHaveLength(1);
@@ -620,12 +620,15 @@ test(
     const world = await open();
     const { database } = world.web;
     const first = await world.order();
-    await using _worker = await world.work();
-    await whenEnded(world, first);
     const { daily: _, ...once } = GIVEN;
-    const { body } = await call(world, 'again', first, once);
-    const second = { ...first, id: (body as { jobid: string }).jobid };
-    await whenEnded(world, second);
+    const again = async () => (await call(world, 'again', first, once)).body as { jobid: string };
+    let second = first;
+    {
+      await using _worker = await world.work();
+      await whenEnded(world, first);
+      second = { ...first, id: (await again()).jobid };
+      await whenEnded(world, second);
+    }
     const asked = await database.transaction(async (sql) => {
       await sql.query('lock table dailies in exclusive mode');
       const answers = [first, second].map((each) => call(world, 'again', each, GIVEN));
@@ -634,5 +637,30 @@ test(
     });
     expect((await Promise.all(asked.answers)).map(({ status }) => status)).toEqual([200, 200]);
     expect(await kept(world)).toEqual(['destination', 'source']);
+  },
+);
+
+test(
+  'a daily that goes off while the end of its run is being written does not deadlock with it',
+  { ...needs('postgresql'), timeout: 60_000 },
+  async () => {
+    const { world, signIn, order } = await openWithGoogle();
+    const { database } = world.web;
+    const ordered = await order();
+    {
+      await using _worker = await world.work();
+      await whenEnded(world, ordered);
+    }
+    const asked = { ...GIVEN, destination_account: { token_id: await signIn() } };
+    expect((await call(world, 'again', ordered, asked)).status).toBe(200);
+    const off = await database.transaction(async (sql) => {
+      await sql.query('update transfers set epoch = epoch where finished is null');
+      const answer = call(world, 'daily-off', ordered);
+      await expect.poll(() => sql.query('select 1 from pg_locks where not granted')).not.toEqual([]);
+      await sql.query('update dailies set failures = failures');
+      return { answer };
+    });
+    expect((await off.answer).status).toBe(200);
+    expect(await kept(world)).toEqual([]);
   },
 );
