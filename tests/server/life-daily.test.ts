@@ -664,3 +664,29 @@ test(
     expect(await kept(world)).toEqual([]);
   },
 );
+
+test(
+  'a daily that goes off while a run is being begun leaves its tokens to that',
+  { ...needs('postgresql'), timeout: 60_000 },
+  async () => {
+    const { world, signIn, order } = await openWithGoogle();
+    const { database } = world.web;
+    const ordered = await order();
+    {
+      await using _worker = await world.work();
+      await whenEnded(world, ordered);
+    }
+    const asked = { ...GIVEN, destination_account: { token_id: await signIn() } };
+    const { jobid } = (await call(world, 'again', ordered, asked)).body as { jobid: string };
+    await database.query('update transfers set finished = now() where id = $1', [jobid]);
+    const off = await database.transaction(async (sql) => {
+      await sql.query('select 1 from dailies for share');
+      const answer = call(world, 'daily-off', ordered);
+      await expect.poll(() => sql.query('select 1 from pg_locks where not granted')).not.toEqual([]);
+      await sql.query('update transfers set finished = null where id = $1', [jobid]);
+      return { answer };
+    });
+    expect((await off.answer).status).toBe(200);
+    expect(await database.query('select held from oauth_tokens')).toEqual([{ held: false }]);
+  },
+);

@@ -101,13 +101,13 @@ export async function switchDailyOn(
     // It may be asked for on the pages of two transfers at once.
     await sql.query("select pg_advisory_xact_lock(hashtextextended('daily ' || $1::text, 0))", [sourceEmail]);
     await sql.query('select 1 from transfers where id = $1 for update', [id]);
-    const running = await holdRunning(sql, sourceEmail);
+    await holdRunning(sql, sourceEmail);
     const [row] = await sql.query<{ transfer_id: string; token_id: string | null }>(
       'delete from dailies where source_email = $1 returning transfer_id, token_id',
       [sourceEmail],
     );
     if (row !== undefined) await safe.destroy(...placesOf(row.transfer_id));
-    const isFree = row?.token_id ? await letGo(services, sql, running, row.token_id) : false;
+    const isFree = row?.token_id ? await letGo(services, sql, sourceEmail, row.token_id) : false;
     if (tokenId !== null) await tokens.hold(tokenId, until.getTime() + DAY_MS, sql);
     await sql.query(
       'insert into dailies (source_email, transfer_id, next_run, until, token_id) values ($1, $2, $3, $4, $5)',
@@ -137,12 +137,12 @@ export async function switchDailyOff(services: LettingGo, transferId: string, wh
       [transferId],
     );
     if (daily === undefined) return null;
-    const running = await holdRunning(sql, daily.source_email);
+    await holdRunning(sql, daily.source_email);
     await sql.query('delete from daily_credentials where transfer_id = $1', [daily.id]);
     if (why === null) await sql.query('delete from dailies where transfer_id = $1', [daily.id]);
     else await sql.query('update dailies set ended = $2, token_id = null where transfer_id = $1', [daily.id, why]);
-    const { token_id: tokenId } = daily;
-    const isFree = tokenId !== null && (await letGo(services, sql, running, tokenId));
+    const { source_email: sourceEmail, token_id: tokenId } = daily;
+    const isFree = tokenId !== null && (await letGo(services, sql, sourceEmail, tokenId));
     // Before others may seal at the same place again.
     await safe.destroy(...placesOf(daily.id));
     return isFree ? { unused: tokenId } : {};
@@ -151,32 +151,31 @@ export async function switchDailyOff(services: LettingGo, transferId: string, wh
   return off !== null;
 }
 
+const RUNNING = 'select id from transfers where source_email = $1 and finished is null';
+
 /**
- * The transfer of a mailbox that runs, which can't end before this is committed: then it finds out what is left to it. Asked
- * before anything of a daily is locked, in the order in which the end of a run does.
+ * Keeps the transfer of a mailbox that runs from ending before this is committed: then it finds out what is left to it.
+ * Before anything of a daily is locked, as the end of a run has it in that order.
  */
-async function holdRunning(sql: Sql, sourceEmail: string): Promise<string | undefined> {
-  const [running] = await sql.query<{ id: string }>(
-    'select id from transfers where source_email = $1 and finished is null for share',
-    [sourceEmail],
-  );
-  return running?.id;
+async function holdRunning(sql: Sql, sourceEmail: string): Promise<void> {
+  await sql.query(`${RUNNING} for share`, [sourceEmail]);
 }
 
 /**
  * Lets go of the tokens of a daily, which the caller is to forget once that has been committed: should the process die
  * before, the next purge erases them.
- * @param running the transfer of the mailbox that runs, if any
- * @returns `false` if that works with them: it erases them when it ends
+ * @returns `false` if a transfer of the mailbox works with them: that erases them when it ends
  */
 async function letGo(
   { safe, tokens }: Pick<LettingGo, 'safe' | 'tokens'>,
   sql: Sql,
-  running: string | undefined,
+  sourceEmail: string,
   tokenId: string,
 ): Promise<boolean> {
   await tokens.unhold(tokenId, sql);
-  const secret = running === undefined ? null : await credentialsIfAny(sql, safe, running, 'destination');
+  // A run that was just being begun was waited for: it is there by now, and ends after this.
+  const [running] = await sql.query<{ id: string }>(RUNNING, [sourceEmail]);
+  const secret = running === undefined ? null : await credentialsIfAny(sql, safe, running.id, 'destination');
   if (secret?.kind === 'token' && secret.tokenId === tokenId) return false;
   await tokens.expire(tokenId, sql);
   return true;
