@@ -1,0 +1,93 @@
+import { isBreak, MailError } from '../../imap/mail-error.ts';
+import type { Fetched, NewMessage, Octets } from '../../imap/streams.ts';
+import { unlabelled } from '../../imap/wire/flags.ts';
+import type { Group, Planned } from '../ledger/ledger.ts';
+import { digesting, END_OF_HEADER } from '../message/digest.ts';
+import { HEADERS_LOOKED_AT, sentDateOf } from '../message/message-text.ts';
+import { EARLIEST_DATE } from '../message/odd-dates.ts';
+import { notingBreaks, sourcePlace } from '../troubles/breaks.ts';
+import { type Sending, type Sent, subjectIn, type TooLarge, type Way } from './settling.ts';
+
+const LINE_END = Buffer.from('\r\n');
+
+/** `limit`: of a message that the destination takes, in octets. What passes, and what is too large, is added to the lists. */
+type Passing = {
+  readonly limit: number;
+  readonly sent: Sent[];
+  readonly tooLarge: TooLarge[];
+  /** What was asked of the source has failed. */
+  readonly onBroken: () => void;
+};
+
+/** The messages of a group as they are to be stored, while they come from the source. @throws {MailError} of the source */
+export async function* newMessages(
+  fetched: AsyncIterable<Fetched>,
+  group: Group,
+  sending: Sending,
+  { ended }: Way,
+  { limit, sent, tooLarge, onBroken }: Passing,
+): AsyncIterable<NewMessage> {
+  const { mailbox, run, session } = sending;
+  const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const wanted = new Map(group.messages.map((message) => [message.uid, message]));
+  try {
+    const noting = notingBreaks(fetched, [...wanted.keys()], place, run, { onBroken, isAskedAgain: true });
+    for await (const message of noting) {
+      const planned = wanted.get(message.uid);
+      if (planned === undefined) continue;
+      wanted.delete(message.uid);
+      const size = message.size + (ended ? LINE_END.length : 0);
+      if (size > limit) {
+        const { head } = await headOf(message.octets);
+        tooLarge.push({ ...message, ...subjectIn(head) });
+        continue;
+      }
+      const dated = await withDate(message, planned);
+      const { octets, hasBegun, digest } = digesting(dated.octets, { withMac: message.size >= run.copy.sizes.mac });
+      let flags: readonly string[] = sending.selected.keeps(message.flags);
+      for (let times = planned.unlabelled ?? 0; times > 0; times -= 1) flags = unlabelled(flags);
+      sent.push({ message, flags, date: dated.date, digest });
+      yield { size, flags, internalDate: dated.date, octets: ended ? withLineEnd(octets) : octets };
+      // A server that refuses an append before its octets is answered as one that refuses it after them.
+      if (!hasBegun()) for await (const _chunk of octets);
+    }
+  } catch (error) {
+    onBroken();
+    if (wanted.size === 0 || !isBreak(error)) throw error;
+    const broken = new MailError('lost', 'The connection broke off at a message.', { cause: error });
+    broken.account = 'source';
+    throw broken;
+  }
+}
+
+async function* withLineEnd(octets: Octets): Octets {
+  yield* octets;
+  yield LINE_END;
+}
+
+/** The date to send a message with: where the server gives no internal date, the one that the sender wrote. */
+async function withDate(
+  { internalDate, octets }: Fetched,
+  { date, isRedated = false }: Planned,
+): Promise<{ readonly date: Date; readonly octets: Octets }> {
+  if (isRedated && date !== null) return { date: new Date(date * 1000), octets };
+  if (!Number.isNaN(internalDate.getTime())) return { date: internalDate, octets };
+  const { head, all } = await headOf(octets);
+  return { date: sentDateOf(head) ?? EARLIEST_DATE, octets: all };
+}
+
+/** The first octets of a message, with its header, however small the chunks are that it comes in; and all of them again. */
+async function headOf(octets: Octets): Promise<{ readonly head: Buffer; readonly all: Octets }> {
+  const iterator = octets[Symbol.asyncIterator]();
+  let head = Buffer.alloc(0);
+  while (head.length < HEADERS_LOOKED_AT && !head.includes(END_OF_HEADER)) {
+    const { done, value } = await iterator.next();
+    if (done === true) break;
+    head = Buffer.concat([head, value]);
+  }
+  async function* all() {
+    yield head;
+    for (let step = await iterator.next(); step.done !== true; step = await iterator.next()) yield step.value;
+  }
+  return { head, all: all() };
+}
