@@ -1,22 +1,21 @@
 import { join } from 'node:path';
-import { buildPortal, earlierBuilds, PortalUnbuilt } from './build-portal.ts';
-import { SettingsError, type Environment, type Settings } from './contract/settings.ts';
+import { buildPortal, earlierBuilds } from './build-portal.ts';
+import type { Environment, Settings } from './contract/settings.ts';
+import { EXIT, exitWith } from './exit.ts';
+import { exitFor } from './operator-faults.ts';
 import { loadEnvFile, settingsFrom, withSecretFiles } from './read-settings.ts';
 import { runServer } from './server/main.ts';
-import { DataFolderError, faultIn, holdDataFolder } from './server/store/data-folder.ts';
-import { DatabaseUnavailable, EmbeddedUnusable } from './server/store/database-faults.ts';
-import { AddressInUseError } from './server/web/listening.ts';
+import { faultIn, holdDataFolder } from './server/store/data-folder.ts';
 
 const OLDEST_NODE = 24;
 const LAST_PORT = 65_535;
 /** What does not end after a signal, such as a statement to a database that says nothing, is broken off like any death, before an orchestrator's 60 s are over. */
 const STOP_WITHIN_MS = 50_000;
-/** sysexits(3): a configuration error, which no restart mends, and a service that is away or busy. */
-const [CONFIGURATION_EXIT, UNAVAILABLE_EXIT] = [78, 69];
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE)
-  stop(
+  exitWith(
     `This needs Node ${OLDEST_NODE}, and here is ${process.version}. Start it by "npm start", which brings its own; if that fails, run "npm rebuild node".`,
+    EXIT.configuration,
   );
 
 const stopping = new AbortController();
@@ -35,18 +34,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 try {
   await start();
 } catch (error) {
-  const forOperator = [
-    SettingsError,
-    DataFolderError,
-    DatabaseUnavailable,
-    EmbeddedUnusable,
-    PortalUnbuilt,
-    AddressInUseError,
-  ];
-  const mayPass = error instanceof DatabaseUnavailable && error.mayPass;
-  if (error instanceof Error && forOperator.some((kind) => error instanceof kind))
-    stop(error.message, mayPass ? UNAVAILABLE_EXIT : CONFIGURATION_EXIT);
-  throw error;
+  exitFor(error);
 }
 
 async function start(): Promise<void> {
@@ -113,9 +101,4 @@ async function openSandbox(lifetime: AsyncDisposableStack, settings: Settings): 
 /** The next one, or any that is free. */
 function sandboxPort({ port, healthPort }: Settings): number {
   return port === LAST_PORT || port + 1 === healthPort ? 0 : port + 1;
-}
-
-function stop(message: string, code = CONFIGURATION_EXIT): never {
-  process.stderr.write(`${message}\n`);
-  process.exit(code);
 }

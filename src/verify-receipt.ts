@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { EXIT, exitWith } from './exit.ts';
 import { checkReceipt, ReceiptError } from './server/receipt/check-receipt.ts';
 
 /** `npm run verify-receipt -- FILE KEY`: checks a receipt against the public key in a file, without asking anybody. */
 const [file, key] = process.argv.slice(2);
 if (file === undefined || key === undefined)
-  stop(
+  exitWith(
     'Name the receipt and the file of the public key. Example: npm run verify-receipt -- receipt.csv transfer-receipt-key.pem',
-    64,
+    EXIT.usage,
   );
 
 try {
@@ -19,7 +20,7 @@ try {
     `Genuine: ${what}. Transfer ${statement.transfer} from ${statement.from} to ${statement.to}, ${statement.lines} lines.\n${more}`,
   );
 } catch (error) {
-  if (error instanceof ReceiptError) stop(error.message, 1);
+  if (error instanceof ReceiptError) exitWith(error.message, 1);
   throw error;
 }
 
@@ -27,11 +28,6 @@ function contentOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    return stop(`${path} can't be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'}).`, 1);
+    return exitWith(`${path} can't be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'}).`, 1);
   }
-}
-
-function stop(message: string, code: number): never {
-  process.stderr.write(`${message}\n`);
-  process.exit(code);
 }

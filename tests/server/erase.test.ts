@@ -12,6 +12,7 @@ import { eraseFromServer } from '../../src/server/erase.ts';
 import { openDatabase, type Database, type DatabaseAddress } from '../../src/server/store/database.ts';
 import { requireSealingKey } from '../../src/server/store/sealing-key.ts';
 import { eraseSubscriber } from '../../src/server/transfers/retention.ts';
+import { freePort } from '../support/free-port.ts';
 import { needs } from '../support/needs.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
 import { createEmptyDatabase, layFreshDatabase } from '../support/fresh-database.ts';
@@ -126,6 +127,15 @@ describe('nothing is said to be erased', () => {
       LOG_LEVEL: 'silent',
     });
     await expect(eraseFromServer(settings, ANN)).rejects.toThrow('that the product has never used');
+  });
+
+  test('while the PostgreSQL is away, which may pass', async () => {
+    const away = `postgres://portal:hunter2@127.0.0.1:${await freePort()}/portal`;
+    const SECRET_KEY = randomBytes(32).toString('base64');
+    await expect(erase({ DATABASE_URL: away, SECRET_KEY, EXPORTS_URL: tmpdir() }, ANN)).rejects.toMatchObject({
+      code: 69,
+      stderr: expect.stringContaining("DATABASE_URL can't be used"),
+    });
   });
 
   test('when two addresses are named', async () => {
