@@ -13,6 +13,7 @@ const CAPABILITIES = 'IMAP4rev1 NAMESPACE LIST-STATUS LIST-EXTENDED SPECIAL-USE'
  * A server that knows its mailboxes by these names, octet for octet, and writes down which ones are opened.
  * @param options.namespace what it says its personal ones are
  * @param options.attributes of some of them
+ * @param options.apart what only a list of its own namespace shows
  * @param options.refuses lines that it answers BAD
  */
 async function serverWith(
@@ -20,8 +21,9 @@ async function serverWith(
   {
     namespace = '(("" "/"))',
     attributes = {},
+    apart = /(?!)/,
     refuses = /(?!)/,
-  }: { namespace?: string; attributes?: Record<string, string>; refuses?: RegExp } = {},
+  }: { namespace?: string; attributes?: Record<string, string>; apart?: RegExp; refuses?: RegExp } = {},
 ) {
   const opened: string[] = [];
   const answer = (verb: string, rest: string): readonly string[] => {
@@ -30,6 +32,7 @@ async function serverWith(
     const pattern = /^"(.*?)" "(.*?)"/.exec(rest)?.slice(1).join('') ?? '';
     const isListed = (name: string) => {
       const plain = name.replaceAll('"', '');
+      if (pattern === '*' && apart.test(plain)) return false;
       return pattern.endsWith('*') ? plain.startsWith(pattern.slice(0, -1)) : plain === pattern;
     };
     if (verb === 'LIST')
@@ -110,6 +113,17 @@ test.each([
       expect((await control.mailboxes()).map(({ path }) => path).toSorted()).toEqual(names.toSorted());
   },
 );
+
+test('so are those of one that the server leaves out of the list of all, as Dovecot does where it is told to', async () => {
+  const names = ['INBOX', 'Work', 'Old.1998', 'Old.1999', 'Older.1980'];
+  using server = await serverWith(
+    names.map((name) => `"${name}"`),
+    { namespace: '(("" ".")("Old." ".")("Older." ".")("Empty." "."))', apart: /^Old\./ },
+  );
+  await using control = await openControl(server.account, { trusted: [] });
+  for (let times = 0; times < 2; times += 1)
+    expect((await control.mailboxes()).map(({ path }) => path).toSorted()).toEqual(names.toSorted());
+});
 
 test('what others share, however much, takes nothing from an account whose own mailboxes have a prefix', async () => {
   const own = ['"INBOX"', '"INBOX.Work"'];

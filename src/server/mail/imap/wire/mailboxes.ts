@@ -134,7 +134,10 @@ async function listMailboxes(
   whole?.catch(() => {});
   const namespaces = await asked;
   if (whole !== undefined && !isPrefixed()) add(await whole);
-  else for (const { prefix } of namespaces) add(await list(connection, [prefix, '*'], withStatus));
+  const hasSome = (prefix: string) => mailboxes.keys().some((path) => path.startsWith(prefix));
+  // Some servers leave what is in one with a prefix out of the whole list (Dovecot, `list = no`).
+  for (const { prefix } of namespaces)
+    if (prefix !== '' && !hasSome(prefix)) add(await list(connection, [prefix, '*'], withStatus));
   if (!mailboxes.has('INBOX')) add(await list(connection, ['', 'INBOX'], withStatus));
   const roles = rolesOf([...mailboxes.values()]);
   return Array.from(mailboxes.values(), ({ path, delimiter }) => {
