@@ -33,6 +33,23 @@ test('a name with quotes, a backslash or an emoji stays as it is, and has a plai
   });
 });
 
+test('a mailbox that a program has made of the inbox’s name in Turkish is no inbox, nor is what is below it', () => {
+  const inbox = box('INBOX', '\\Inbox', '.');
+  expect(placesOf([inbox, box('\u0131nbox', undefined, '.')])).toEqual({ INBOX: 'INBOX', '\u0131nbox': '\u0131nbox' });
+  expect(placesOf([inbox, box('\u0131nbox.Work', undefined, '.')])).toMatchObject({
+    '\u0131nbox.Work': '\u0131nbox/Work',
+  });
+  expect(placesOf([inbox, box('Inbox.Work', undefined, '.')])).toMatchObject({ 'Inbox.Work': 'Work' });
+});
+
+test('accounts of thousands of mailboxes are mapped at once', () => {
+  const source = Array.from({ length: 6000 }, (_, at) => box(`Customers/${at}`));
+  const destination = Array.from({ length: 6000 }, (_, at) => box(`Years/${at}`));
+  const before = process.cpuUsage();
+  expect(mapMailboxes(source, destination, slash).mailboxes).toHaveLength(6000);
+  expect(process.cpuUsage(before).user / 1000, 'milliseconds').toBeLessThan(2000);
+});
+
 test('a name that takes more than servers allow has a shorter one, below the same names as long as there is room', () => {
   const source = [
     box(`Work/${cyrillic(45)}/${cyrillic(50)} 1`),

@@ -18,7 +18,12 @@ export type MailboxStatus = { readonly uidValidity: bigint; readonly uidNext: nu
 type Named = Pick<Mailbox, 'path' | 'delimiter' | 'specialUse'>;
 
 export function isInbox({ path, specialUse }: Named): boolean {
-  return specialUse === '\\Inbox' || path.toUpperCase() === 'INBOX';
+  return specialUse === '\\Inbox' || isInboxName(path);
+}
+
+/** In any case of ASCII: `ınbox`, which programs make of it in Turkish, is another mailbox, though its upper case is the same. */
+export function isInboxName(name: string): boolean {
+  return /^inbox$/i.test(name);
 }
 
 /** `INBOX.` on servers that keep every mailbox below the inbox (Courier, Cyrus): it is no level of the subscriber's. */
@@ -27,10 +32,16 @@ export function personalPrefix(mailboxes: readonly Named[]): string {
   const [first] = others;
   if (first === undefined || first.delimiter === '') return '';
   const prefix = `INBOX${first.delimiter}`;
-  return others.every((mailbox) => mailbox.path.toUpperCase().startsWith(prefix)) ? prefix : '';
+  return others.every(({ path }) => isBelow(path, prefix)) ? prefix : '';
 }
 
 /** The mailbox's path as its owner reads it, without what {@link personalPrefix} found. */
 export function ownPath({ path }: Pick<Mailbox, 'path'>, prefix: string): string {
-  return readablePath(path.toUpperCase().startsWith(prefix) ? path.slice(prefix.length) : path);
+  return readablePath(prefix !== '' && isBelow(path, prefix) ? path.slice(prefix.length) : path);
+}
+
+const INBOX_LENGTH = 'INBOX'.length;
+
+function isBelow(path: string, prefix: string): boolean {
+  return isInboxName(path.slice(0, INBOX_LENGTH)) && path.startsWith(prefix.slice(INBOX_LENGTH), INBOX_LENGTH);
 }

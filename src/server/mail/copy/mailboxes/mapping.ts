@@ -1,4 +1,4 @@
-import { isInbox, ownPath, personalPrefix, type Mailbox } from '../../imap/mailbox.ts';
+import { isInbox, isInboxName, ownPath, personalPrefix, type Mailbox } from '../../imap/mailbox.ts';
 import { VIEWS } from '../../imap/roles.ts';
 import type { Namespace } from '../../imap/streams.ts';
 import { mailboxName } from '../../imap/wire/mailbox-name.ts';
@@ -46,10 +46,12 @@ export function mapMailboxes(
 ): Mapping {
   const views = isGmailLike(source) ? source.filter(isView) : [];
   const existing = new Set(destination.map((mailbox) => mailbox.path));
+  const folded = new Map(destination.toReversed().map(({ path }) => [fold(path), path]));
   const roles = rolesOf(destination);
   const taken = new Set([...earlier.values()].map(fold));
   const prefix = personalPrefix(source);
   const gmailDestination = isGmailLike(destination);
+  const there = { namespace, existing, folded };
   const decided = new Map<string, string>();
   const decide = (mailbox: Mailbox, path: string) => {
     decided.set(mailbox.path, path);
@@ -71,7 +73,7 @@ export function mapMailboxes(
   }
   for (const mailbox of rest) {
     if (decided.has(mailbox.path)) continue;
-    decide(mailbox, freePath(namesOf(mailbox, NEVER), namespace, destination, taken));
+    decide(mailbox, freePath(namesOf(mailbox, NEVER), there, taken));
   }
   return {
     mailboxes: rest.map((mailbox) => {
@@ -80,11 +82,11 @@ export function mapMailboxes(
       if (!create) return { source: mailbox, destination: path, create, plainer: path, plainest: path, numbered: path };
       const names = belowNoInbox(namesOf(mailbox, ODD));
       const isPlain = names.join('\n') === namesOf(mailbox, NEVER).join('\n');
-      const plainer = isPlain ? path : freePath(names, namespace, destination, taken);
+      const plainer = isPlain ? path : freePath(names, there, taken);
       taken.add(fold(plainer));
-      const plainest = isPlainest(names) ? plainer : freePath(plainestOf(names), namespace, destination, taken);
+      const plainest = isPlainest(names) ? plainer : freePath(plainestOf(names), there, taken);
       taken.add(fold(plainest));
-      const numbered = freePath(names, namespace, destination, taken, 2);
+      const numbered = freePath(names, there, taken, 2);
       taken.add(fold(numbered));
       return { source: mailbox, destination: path, create, plainer, plainest, numbered };
     }),
@@ -174,31 +176,32 @@ function cut(name: string, octets: number): string {
 
 /** Some servers have nothing below the inbox (RFC 9051 §7.3.1, \Noinferiors). */
 function belowNoInbox(names: readonly string[]): readonly string[] {
-  return names.length > 1 && names[0]?.toUpperCase() === 'INBOX' ? names.slice(1) : names;
+  return names.length > 1 && isInboxName(names[0] ?? '') ? names.slice(1) : names;
 }
+
+/** The mailboxes of the destination, also by their {@link fold folded} names. */
+type There = {
+  readonly namespace: Namespace;
+  readonly existing: ReadonlySet<string>;
+  readonly folded: ReadonlyMap<string, string>;
+};
 
 function freePath(
   parts: readonly string[],
-  namespace: Namespace,
-  destination: readonly Mailbox[],
+  { namespace: { prefix, delimiter }, existing, folded }: There,
   taken: ReadonlySet<string>,
   from = 1,
 ): string {
-  const { prefix, delimiter } = namespace;
   const whole = delimiter === '' ? parts.join('_') : parts.join(delimiter);
   for (let number = from; ; number += 1) {
     const name = number === 1 ? whole : `${whole} (${number})`;
     // The inbox by another spelling is still the inbox.
-    if (name.toUpperCase() === 'INBOX') continue;
+    if (isInboxName(name)) continue;
     const path = `${prefix}${name}`;
-    if (taken.has(fold(path))) continue;
-    return existingPath(path, destination) ?? path;
+    const plain = fold(path);
+    if (taken.has(plain)) continue;
+    return existing.has(path) ? path : (folded.get(plain) ?? path);
   }
-}
-
-function existingPath(path: string, destination: readonly Mailbox[]): string | undefined {
-  const same = destination.find((mailbox) => mailbox.path === path);
-  return (same ?? destination.find((mailbox) => fold(mailbox.path) === fold(path)))?.path;
 }
 
 /** Equal for names that some server takes for the same. */
