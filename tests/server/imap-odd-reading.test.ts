@@ -153,6 +153,25 @@ describe('Reading from odd servers', () => {
     ]);
   });
 
+  test.each([
+    ['a message that comes twice', [3]],
+    ['one that nobody asked for', [99]],
+  ])('%s keeps none away, however large it is', async (_, more) => {
+    const body = Buffer.alloc(3_000_000, 'x');
+    const { reader } = await reading((line, { tag, say }) => {
+      if (!isFetch(line)) return false;
+      for (const uid of [3, ...more]) say(`* ${uid} FETCH (UID ${uid} ${ROW} BODY[] {${body.length}}`, body, ')');
+      say(`* 4 FETCH (UID 4 ${ROW} BODY[] {3}\r\ntwo)`, `${tag} OK done`);
+    });
+    const found: [number, number][] = [];
+    for await (const { uid, octets } of reader.fetch('INBOX', [3, 4]))
+      found.push([uid, (await octetsOf(octets)).length]);
+    expect(found).toEqual([
+      [3, body.length],
+      [4, 3],
+    ]);
+  });
+
   test('a server that answers two fetches in turns holds up neither', async () => {
     const body = Buffer.alloc(300_000, 'x');
     const asked: { tag: string; uids: number[] }[] = [];

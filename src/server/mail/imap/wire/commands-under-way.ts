@@ -1,5 +1,6 @@
 import type { MailError } from '../mail-error.ts';
-import type { LiteralSink, Part } from './response-parser.ts';
+import { FetchReader } from './fetch-response.ts';
+import { type LiteralSink, NOBODY, type Part, RESPONSE_LIMITS } from './response-parser.ts';
 import type { StatusResponse } from './status-response.ts';
 
 /** A command's own listeners, asked about what comes while it is the oldest. */
@@ -49,13 +50,20 @@ export class CommandsUnderWay {
     return { tag, done: promise };
   }
 
-  /** Where the octets of a literal go; `undefined` when nobody wants them. */
+  /**
+   * Where the octets of a literal go; `undefined` when nobody wants them. While messages are fetched a large one that comes
+   * again, or that nobody asked for, is passed over.
+   */
   sinkFor(parts: readonly Part[], size: number): LiteralSink | undefined {
+    let isFetching = false;
     for (const command of this.#commands.values()) {
       const sink = command.literal?.(parts, size);
       if (sink !== undefined) return sink;
+      isFetching ||= command.literal !== undefined;
     }
-    return undefined;
+    const [line] = parts;
+    if (!isFetching || size <= RESPONSE_LIMITS.literal || typeof line !== 'string') return undefined;
+    return FetchReader.numberOf(line) < 0 ? undefined : NOBODY;
   }
 
   /** Hands an untagged response to the oldest command that takes it. @returns whether one did */

@@ -4,7 +4,7 @@ import { ArrivingOctets, Arrivals } from './arrivals.ts';
 import { bounded, type Listeners } from './commands-under-way.ts';
 import { type FetchItems, FetchReader } from './fetch-response.ts';
 import type { ImapConnection } from './imap-connection.ts';
-import type { LiteralSink, Part } from './response-parser.ts';
+import { type LiteralSink, NOBODY, type Part } from './response-parser.ts';
 import { setsOf } from './uid-sets.ts';
 
 /** What a listing asks for. */
@@ -244,8 +244,6 @@ function aloneAs(uid: number | undefined, { number }: FetchItems, described: Fet
 function isDescribed({ flags, internalDate }: FetchItems): boolean {
   return flags !== undefined && internalDate !== undefined;
 }
-
-const NOBODY: LiteralSink = { octets: () => {}, end: () => {} };
 
 function endsWithBody(text: string): boolean {
   const end = text.slice(-8).trimEnd().toUpperCase();

@@ -6,6 +6,9 @@ export type Part = string | Buffer | null;
 /** Takes the octets of one literal as they come. A chunk is good during the call. */
 export type LiteralSink = { octets(chunk: Buffer): void; end(): void };
 
+/** Lets the octets of a literal pass. */
+export const NOBODY: LiteralSink = { octets: () => {}, end: () => {} };
+
 export type ResponseHandler = {
   /** A literal of so many octets follows these parts: who takes it? Nobody: it is collected, within the limits. */
   literal(parts: readonly Part[], size: number): LiteralSink | undefined;
