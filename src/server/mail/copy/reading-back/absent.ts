@@ -35,8 +35,9 @@ export async function settleAbsent(
     }
   };
   const opened = await notingHangUps('destination', path, checker, run, openIfThere);
-  const here = absent.filter(({ check }) => opened === null || check.uidValidity === opened.uidValidity);
-  for (const each of absent) if (!here.includes(each)) run.stale.add(each.check.mailbox.id);
+  const isHere = ({ check }: Findings['absent'][number]) => opened === null || check.uidValidity === opened.uidValidity;
+  const here = absent.filter(isHere);
+  for (const each of absent) if (!isHere(each)) run.stale.add(each.check.mailbox.id);
   // One that could not be opened for a moment may have all of them: the last look finds them unread.
   const uids = opened === null ? [] : here.map(({ message }) => message.destinationUid);
   const listed = await listedAmong({ reader: checker, path }, uids);
@@ -63,7 +64,8 @@ export async function settleAbsent(
       checker,
       run,
     );
-    const standsFor = left.some(([{ fate }]) => fate === 'twin') ? await standingOf(mailbox, run) : new Set<string>();
+    const hasTwins = left.some(([{ fate }]) => fate === 'twin');
+    const standsFor = hasTwins ? await standingOf(mailbox, here, run) : new Set<string>();
     // A UID that the mailbox has assigned and does not list belongs to a message that was expunged.
     const assigned = opened === null ? Infinity : (opened.uidNext ?? 0);
     const rows = left.flatMap(([message, { uidValidity }]): NewRow | [] => {
@@ -73,7 +75,7 @@ export async function settleAbsent(
         late.add(message);
         return [];
       }
-      const isAlone = message.fate === 'twin' && !hasEqual(message, here) && !standsFor.has(standing(message));
+      const isAlone = message.fate === 'twin' && !standsFor.has(standing(message));
       const isLost = message.destinationUid >= assigned || isAlone;
       if (isLost) return rowOf(message, mailbox.id, uidValidity, 'lost');
       return { ...rowOf(message, mailbox.id, uidValidity, 'taken'), reason: 'removed' };
@@ -86,25 +88,22 @@ function standing({ destinationUid, sha256 }: Pick<Row, 'destinationUid' | 'sha2
   return `${destinationUid} ${sha256}`;
 }
 
-/** Messages of a mailbox that were read back and found to be what was sent, or were taken away. */
-async function standingOf({ id }: LedgerMailbox, { copy }: Run): Promise<ReadonlySet<string>> {
+/**
+ * Messages of a mailbox that were read back and found to be what was sent, or were taken away, or are absent themselves: a
+ * twin has gone together with the one that the server kept in its place; otherwise nobody has ever seen it.
+ */
+async function standingOf(
+  { id }: LedgerMailbox,
+  absent: Findings['absent'],
+  { copy }: Run,
+): Promise<ReadonlySet<string>> {
   const standsFor = new Set<string>();
+  for (const { message } of absent) if (message.fate !== 'twin') standsFor.add(standing(message));
   for await (const page of copy.ledger.rows(id))
     for (const row of page)
       if (row.fate === 'taken' || (row.verified && row.fate !== 'twin' && row.fate !== 'changed'))
         standsFor.add(standing(row));
   return standsFor;
-}
-
-/**
- * Whether a twin has gone together with the message that the server kept in its place; otherwise nobody has ever seen
- * it.
- */
-function hasEqual(twin: Unchecked, absent: Findings['absent']): boolean {
-  return absent.some(
-    ({ message }) =>
-      message.fate !== 'twin' && message.destinationUid === twin.destinationUid && message.sha256 === twin.sha256,
-  );
 }
 
 /**
