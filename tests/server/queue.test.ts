@@ -14,6 +14,7 @@ import {
 } from '../../src/server/worker/turns.ts';
 import { sampleOf } from '../folders.ts';
 import { EMBEDDED, FRESH, openTestDatabase, type TestAddress } from '../support/fresh-database.ts';
+import { POSTGRESQL } from '../support/postgres.ts';
 import { openWorld } from '../support/transfer-world.ts';
 import { notedDatabase, rowsRead } from '../support/rows-read.ts';
 import { steppedLooks } from '../support/stepped-looks.ts';
@@ -23,6 +24,27 @@ const LOOK = 'select 1 from pgboss.job';
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
+});
+
+test.skipIf(POSTGRESQL === null)('a process starts while another one, on a new database, makes the queue', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await database.query('drop schema pgboss cascade');
+  const { opening } = await database.transaction(async (another) => {
+    await another.query('create schema pgboss');
+    const begun = openJobQueue({ database, log: openLog('silent') });
+    await vi.waitFor(
+      async () =>
+        expect(
+          await database.query(
+            "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+          ),
+        ).toHaveLength(1),
+      10_000,
+    );
+    return { opening: begun };
+  });
+  await using queue = await opening;
+  await queue.send('first');
 });
 
 test.each([FRESH, EMBEDDED])(

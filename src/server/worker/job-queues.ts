@@ -28,6 +28,9 @@ const SENT_WITHIN_SECONDS = 600;
 const FIRST_TELL_AGAIN_SECONDS = 30;
 const LAST_TELL_AGAIN_SECONDS = 3600;
 export const TELL_TRIES = 80;
+/** A unique violation: at a first start, another process makes pg-boss's tables at the same time, of which pg-boss itself sees most. */
+const MADE_BY_ANOTHER = '23505';
+const START_TRIES = 5;
 /** How long a notification is remembered as sent. */
 const TOLD_SECONDS = 90 * 24 * 3600;
 
@@ -42,9 +45,7 @@ export async function startQueues(database: Database, onError: (error: unknown) 
     monitorIntervalSeconds: SUPERVISE_SECONDS,
   });
   boss.on('error', onError);
-  await boss.start().catch((error: unknown) => {
-    throw startFault(error);
-  });
+  await startBoss(boss);
   const tables = await boss.schemaVersion();
   if (tables !== null && tables > pgBoss.pgboss.schema) {
     await boss.stop({ graceful: false });
@@ -81,4 +82,13 @@ export async function startQueues(database: Database, onError: (error: unknown) 
   // pg-boss reads a queue's settings on first use, which within a transaction on PGlite would wait for itself.
   for (const queue of [TRANSFERS, TAKE_BACKS, NOTIFICATIONS]) await boss.findJobs(queue, { key: '' });
   return boss;
+}
+
+async function startBoss(boss: PgBoss, tries = START_TRIES): Promise<void> {
+  try {
+    await boss.start();
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== MADE_BY_ANOTHER || tries === 1) throw startFault(error);
+    await startBoss(boss, tries - 1);
+  }
 }
