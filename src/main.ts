@@ -11,6 +11,8 @@ const OLDEST_NODE = 24;
 const LAST_PORT = 65_535;
 /** What does not end after a signal, such as a statement to a database that says nothing, is broken off like any death, before an orchestrator's 60 s are over. */
 const STOP_WITHIN_MS = 50_000;
+/** A terminal and systemd send their signal to npm as well, which passes it on. */
+const SAME_SIGNAL_WITHIN_MS = 2000;
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE)
   exitWith(
@@ -19,12 +21,12 @@ if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE)
   );
 
 const stopping = new AbortController();
-let isSecondSignal = false;
+let firstSignalAt: number | undefined;
 for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.on(name, () => {
+    firstSignalAt ??= performance.now();
     // The second signal ends at once.
-    if (isSecondSignal) process.exit(130);
-    isSecondSignal = true;
+    if (performance.now() - firstSignalAt > SAME_SIGNAL_WITHIN_MS) process.exit(130);
     beginStop();
   });
 

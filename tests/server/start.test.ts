@@ -5,6 +5,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { buildPortal, PortalUnbuilt } from '../../src/build-portal.ts';
 import { type Environment, SettingsError } from '../../src/contract/settings.ts';
@@ -51,6 +52,13 @@ test('no shell stands between npm and the product, where the signal to stop woul
   const shell = spawn('sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [said] = (await once(shell.stdout, 'data')) as [Buffer];
   expect(Number(said.toString())).toBe(shell.pid);
+});
+
+test('a signal that comes once more by way of npm, as from a terminal and systemd, does not break off the stop', async () => {
+  await using product = await startProductOnPostgres();
+  const stopped = product.stop();
+  await setTimeout(50);
+  expect([await product.stop(), await stopped]).toEqual([0, 0]);
 });
 
 test('every setting that makes no sense is named at once, with its fault and an example, and no value', async () => {
