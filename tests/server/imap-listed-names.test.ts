@@ -114,11 +114,15 @@ test.each([
   },
 );
 
-test('so are those of one that the server leaves out of the list of all, as Dovecot does where it is told to', async () => {
+test('so are those of one that the server leaves out of the list of all, as Dovecot does where it is told to; one that it refuses to list keeps none of them back', async () => {
   const names = ['INBOX', 'Work', 'Old.1998', 'Old.1999', 'Older.1980'];
   using server = await serverWith(
     names.map((name) => `"${name}"`),
-    { namespace: '(("" ".")("Old." ".")("Older." ".")("Empty." "."))', apart: /^Old\./ },
+    {
+      namespace: '(("" ".")("Old." ".")("Older." ".")("Empty." ".")("#mh/" "/"))',
+      apart: /^Old\./,
+      refuses: /LIST "#mh/,
+    },
   );
   await using control = await openControl(server.account, { trusted: [] });
   for (let times = 0; times < 2; times += 1)

@@ -1,4 +1,4 @@
-import { isRefusal, MailError, unlessRefused } from '../mail-error.ts';
+import { isRefusal, MailError, unlessNo, unlessRefused } from '../mail-error.ts';
 import type { Mailbox, MailboxStatus } from '../mailbox.ts';
 import { rolesOf } from '../roles.ts';
 import type { Namespace } from '../streams.ts';
@@ -134,10 +134,14 @@ async function listMailboxes(
   whole?.catch(() => {});
   const namespaces = await asked;
   if (whole !== undefined && !isPrefixed()) add(await whole);
-  const hasSome = (prefix: string) => mailboxes.keys().some((path) => path.startsWith(prefix));
+  const hasSome = (prefix: string) => [...mailboxes.keys()].some((path) => path.startsWith(prefix));
   // Some servers leave what is in one with a prefix out of the whole list (Dovecot, `list = no`).
-  for (const { prefix } of namespaces)
-    if (prefix !== '' && !hasSome(prefix)) add(await list(connection, [prefix, '*'], withStatus));
+  for (const { prefix } of namespaces) {
+    if (prefix === '' || hasSome(prefix)) continue;
+    const apart = list(connection, [prefix, '*'], withStatus);
+    const answer = isPrefixed() ? await apart : await unlessNo(apart);
+    if (answer !== null) add(answer);
+  }
   if (!mailboxes.has('INBOX')) add(await list(connection, ['', 'INBOX'], withStatus));
   const roles = rolesOf([...mailboxes.values()]);
   return Array.from(mailboxes.values(), ({ path, delimiter }) => {
