@@ -55,7 +55,7 @@ export const SAYS_GOODBYE = 'says goodbye';
 export const FALLS_SILENT = 'falls silent';
 
 /** It hangs up before a message or within, says BYE before it, or says NO with this response code. */
-export type Break = 'hangs up' | 'breaks off within' | 'says goodbye' | 'SERVERBUG';
+export type Break = 'hangs up' | 'breaks off within' | 'says goodbye' | 'SERVERBUG' | 'UNAVAILABLE';
 
 export type Literals = 'synchronising' | 'minus' | 'plus';
 

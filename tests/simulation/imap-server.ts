@@ -686,8 +686,11 @@ export function serve(
     }
     const minute = scheduler.now() - 60_000;
     load.appends = load.appends.filter((time) => time > minute);
-    if (load.appends.length + given.length > quirks.appendsAMinute && load.appends.length > 0)
+    if (load.appends.length + given.length > quirks.appendsAMinute && load.appends.length > 0) {
+      let left = quirks.appendsAMinute - load.appends.length;
+      keepSome(() => (left -= 1) >= 0);
       return no('THROTTLED', given, 'Suggested Backoff Time: 30000 milliseconds');
+    }
     const large = given.filter(({ octets }) => octets.length > quirks.appendLimit);
     if (large.length > 0) {
       keepSome(({ length }) => length <= quirks.appendLimit);
@@ -718,7 +721,10 @@ export function serve(
       return no('OVERQUOTA', given);
     }
     const isRefused = chance.happens(quirks.refusesNow);
-    if (isRefused && !quirks.storesRefused) return no(quirks.refusalCode, given);
+    if (isRefused && !quirks.storesRefused) {
+      keepSome((octets) => octets !== given.at(-1)?.octets);
+      return no(quirks.refusalCode, given);
+    }
     load.appends.push(...given.map(() => scheduler.now()));
     count(octets);
     load.appended.messages += given.length;

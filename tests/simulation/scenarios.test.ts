@@ -245,10 +245,13 @@ test.each(['source', 'destination'] as const)(
   'a message on which the %s breaks off each time keeps none of the others back',
   { tags: 'sampled' },
   async (side) => {
-    const cases = (['hangs up', 'says goodbye', 'SERVERBUG', 'breaks off within'] as const).flatMap((breaks) =>
-      [true, false].flatMap((uidPlus) => [[3, 4, 5], [19], [20], [0]].map((letters) => ({ breaks, uidPlus, letters }))),
+    const cases = (['hangs up', 'says goodbye', 'SERVERBUG', 'UNAVAILABLE', 'breaks off within'] as const).flatMap(
+      (breaks) =>
+        [true, false].flatMap((uidPlus) =>
+          [[3, 4, 5], [19], [20], [0]].map((letters) => ({ breaks, uidPlus, letters })),
+        ),
     );
-    for (const { breaks, uidPlus, letters } of sampleOf(cases, 7)) {
+    for (const { breaks, uidPlus, letters } of sampleOf(cases, 9)) {
       const poison = letters.map((letter) => ({ letter, side, breaks }));
       const { wrong, receipts } = await simulate(scenarioWith([20, 1], { poison, destination: { uidPlus } }));
       expect({ breaks, uidPlus, letters, wrong }).toEqual({ breaks, uidPlus, letters, wrong: [] });
@@ -257,7 +260,7 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
-test.each([HANGS_UP, SAYS_GOODBYE, 'SERVERBUG'])(
+test.each([HANGS_UP, SAYS_GOODBYE, 'SERVERBUG', 'UNAVAILABLE'])(
   'a message that the destination never takes, and answers each time by "%s", keeps none of the others back',
   { tags: 'sampled' },
   async (code) => {
@@ -325,6 +328,18 @@ test(
     }
   },
 );
+
+test.each<[string, Partial<Quirks>]>([
+  ['asks for a pause', { appendsAMinute: 5 }],
+  ['says INUSE', { refusesNow: 0.3, refusalCode: 'INUSE' }],
+])('nor is what one has kept that %s in the middle of a command', async (_, quirks) => {
+  for (let seed = 1; seed <= 6; seed += 1) {
+    const destination = { keepsSome: true, ...quirks };
+    const { wrong, receipts } = await simulate(scenarioWith([9, 6], { seed, sizes: SMALL, destination }));
+    expect({ seed, wrong }).toEqual({ seed, wrong: [] });
+    expect(receipts).toMatchObject([{ status: 'completed' }]);
+  }
+});
 
 test('nor is it where there was room for a part of them', async () => {
   const { wrong, accounts } = await simulate(scenarioWith([20], { destination: { keepsSome: true, quota: 30_000 } }));

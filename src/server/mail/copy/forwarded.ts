@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { isBreak, isRefusal, MailError } from '../imap/mail-error.ts';
+import { isBreak, isInTrouble, isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
 import type { Ledger, Planned } from './ledger/ledger.ts';
 import { inParts } from './looking/looking.ts';
@@ -110,7 +110,7 @@ async function* headersOf(place: Place, uids: readonly number[], run: Faults): R
       const [first = 0, ...others] = asked;
       if (others.length === 0) noteBreak(messageName(place, first), place.path, run);
       else if (run.noteFault(together) === BREAKS_TOGETHER) run.looked();
-      if (error instanceof MailError && isBreak(error) && error.responseCode !== 'SERVERBUG') throw error;
+      if (error instanceof MailError && isBreak(error) && !isInTrouble(error)) throw error;
       let isAnswered = false;
       for (const uid of asked)
         for await (const one of headersOf(place, [uid], run)) {

@@ -109,7 +109,12 @@ export function isBareRefusal(error: unknown): error is MailError {
 export function isBreak(error: unknown): boolean {
   if (!(error instanceof MailError)) return false;
   const isOver = error.fault === 'lost' || error.fault === 'slow';
-  return (isOver && !isGoodbye(error)) || error.responseCode === 'SERVERBUG';
+  return (isOver && !isGoodbye(error)) || isInTrouble(error);
+}
+
+/** Whether a server has said that something is wrong with it. Yahoo says the second of single messages, each time (imapsync 119). */
+export function isInTrouble({ responseCode }: MailError): boolean {
+  return responseCode === 'SERVERBUG' || responseCode === 'UNAVAILABLE';
 }
 
 /** Of a limit of how much is asked in a time; the other ones are of how many there may be. */

@@ -1,4 +1,4 @@
-import { isBreak, isFarewell, MailError } from '../../imap/mail-error.ts';
+import { isBreak, isFarewell, isInTrouble, MailError } from '../../imap/mail-error.ts';
 import type { Appended, Fetched, RefusalReason, Selected } from '../../imap/streams.ts';
 import { isOddKeyword, unlabelled } from '../../imap/wire/flags.ts';
 import type { Group, LedgerMailbox, NewRow, Planned } from '../ledger/ledger.ts';
@@ -72,11 +72,6 @@ function isFull(error: Error): boolean {
   return error instanceof MailError && error.fault === 'full';
 }
 
-/** Whether a server has said that something is wrong with it. */
-function isInTrouble(error: Error): boolean {
-  return error instanceof MailError && (error.responseCode === 'SERVERBUG' || error.responseCode === 'UNAVAILABLE');
-}
-
 /** Whether a server has asked to wait with all that it is sent. */
 export function asksForPause(error: unknown): boolean {
   return error instanceof MailError && error.fault === 'busy' && !isInTrouble(error);
@@ -133,6 +128,7 @@ export async function settleGroup(
   const settled = new Set(tooLarge.map((message) => message.uid));
   const claimedUnder = claimsOf(sending);
   const byUid = new Map(group.messages.map((message) => [message.uid, message]));
+  const isOneCommand = way.together && sending.session.writer.traits.together && sent.length > 1;
   for (const [index, one] of sent.entries()) {
     const { uid } = one.message;
     settled.add(uid);
@@ -155,9 +151,12 @@ export async function settleGroup(
         break;
       case 'failed':
         if (way.together && group.messages.length > 1 && isFull(outcome.error)) gatherTogether(one, planned, gathered);
-        else gathered.error ??= outcome.error;
-        // It may have failed after it had stored it.
-        if (isInTrouble(outcome.error)) noteUnknown(planned, outcome.error, gathered);
+        else {
+          gathered.error ??= outcome.error;
+          // It may have failed after it had stored it, or those before it.
+          if (isOneCommand || (outcome.error instanceof MailError && isInTrouble(outcome.error)))
+            noteUnknown(planned, outcome.error, gathered);
+        }
         break;
       case 'unknown':
         gathered.error ??= outcome.error;
