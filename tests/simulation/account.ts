@@ -76,6 +76,7 @@ export const WAYS = [
   'sizes without CR',
   'no UIDNEXT with STATUS',
   'UIDs of appended messages at times',
+  'one UID for several appended',
 ] as const;
 export type Way = (typeof WAYS)[number];
 
@@ -98,6 +99,8 @@ export type Quirks = {
   /** Of those with one Message-ID the first is kept, whatever the others say. */
   readonly keepsOneOfAnId: boolean;
   readonly appendLimit: number;
+  /** It hangs up, without a word, as soon as a literal of more octets is announced. */
+  readonly breaksOffOver: number;
   /** Whether it says that limit beforehand (RFC 7889). */
   readonly saysAppendLimit: boolean;
   /** Messages, by digest, that it never takes, and the response code that it gives, or none, {@link HANGS_UP} or {@link SAYS_GOODBYE}. */
@@ -200,6 +203,7 @@ export const GOOD: Quirks = {
   twinsKeptOnce: false,
   keepsOneOfAnId: false,
   appendLimit: Infinity,
+  breaksOffOver: Infinity,
   saysAppendLimit: false,
   refused: new Map(),
   withheld: new Set(),

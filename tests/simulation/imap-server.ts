@@ -167,6 +167,12 @@ export function serve(
       }
       parts.push(line.subarray(0, line.length - mark[0].length));
       literal = Number(mark[1]);
+      if (literal > quirks.breaksOffOver) {
+        account.refuse('', [], peer.client, '');
+        peer.end();
+        close();
+        return;
+      }
       if (mark[2] === '+') {
         const most = { synchronising: -1, minus: SMALL_LITERAL, plus: Infinity }[quirks.literals];
         if (literal > most) {
@@ -734,7 +740,8 @@ export function serve(
     const uids = account.store(folder, dated, peer.client);
     if (isRefused) return no(quirks.refusalCode, given);
     const saysUids = quirks.uidPlus && !(does('UIDs of appended messages at times') && chance.happens(AT_TIMES));
-    const text = saysUids ? `[APPENDUID ${folder.uidValidity} ${appendedSet(uids)}] Done` : 'Done';
+    const told = does('one UID for several appended') ? uids.slice(0, 1) : uids;
+    const text = saysUids ? `[APPENDUID ${folder.uidValidity} ${appendedSet(told)}] Done` : 'Done';
     return { status: 'OK', text };
   };
 

@@ -112,9 +112,12 @@ export function isBreak(error: unknown): boolean {
   return (isOver && !isGoodbye(error)) || isInTrouble(error);
 }
 
-/** Whether a server has said that something is wrong with it. Yahoo says the second of single messages, each time (imapsync 119). */
-export function isInTrouble({ responseCode }: MailError): boolean {
-  return responseCode === 'SERVERBUG' || responseCode === 'UNAVAILABLE';
+/**
+ * Whether a server has said that something is wrong with it. Yahoo says the second of single messages, each time (imapsync
+ * 119); with a goodbye it is said of the server.
+ */
+export function isInTrouble(error: MailError): boolean {
+  return error.responseCode === 'SERVERBUG' || (error.responseCode === 'UNAVAILABLE' && !isGoodbye(error));
 }
 
 /** Of a limit of how much is asked in a time; the other ones are of how many there may be. */
