@@ -341,6 +341,20 @@ test.each<[string, Partial<Quirks>]>([
   }
 });
 
+test.each(['SERVERBUG', 'UNAVAILABLE'])(
+  'nor are a few messages left that a destination answers by "%s" for an hour, as it does all',
+  async (code) => {
+    for (const multiAppend of [true, false]) {
+      const refusesReading = { part: 1, code, only: 'APPEND', from: 20, until: 3_600_000 };
+      const { wrong, accounts } = await simulate(
+        scenarioWith([9, 6], { destination: { multiAppend, refusesReading } }),
+      );
+      const there = [...accounts.destination.folders.values()].map(({ messages }) => messages.length);
+      expect({ multiAppend, wrong, there }).toEqual({ multiAppend, wrong: [], there: [9, 6] });
+    }
+  },
+);
+
 test('nor is it where there was room for a part of them', async () => {
   const { wrong, accounts } = await simulate(scenarioWith([20], { destination: { keepsSome: true, quota: 30_000 } }));
   expect(wrong).toEqual([]);

@@ -1,4 +1,4 @@
-import { isBreak, isFarewell } from '../../imap/mail-error.ts';
+import { isBreak, isFarewell, isInTrouble, MailError } from '../../imap/mail-error.ts';
 import { observed } from '../../imap/observed-octets.ts';
 import type { Fetched, MailReader } from '../../imap/streams.ts';
 import type { Run } from '../run/run.ts';
@@ -15,6 +15,8 @@ const BREAKS_WITHIN = 4;
 
 /** So many goodbyes in a row, with nothing that passes between them, are to the account (Gmail, for a day). */
 const GOODBYES_AT_MOST = 20;
+/** Where so many messages are left by trouble, with nothing that passes between them, it may be the server's for a while. */
+const TROUBLED_FROM = 3;
 export type Faults = Pick<Run, 'faults' | 'noteFault' | 'forgetFaults' | 'looked'>;
 
 /** A mailbox that has been opened. `name` distinguishes it, under its UIDVALIDITY, from all others of a transfer. */
@@ -70,6 +72,7 @@ export function noteBreak(name: string, path: string, run: Faults): void {
 /** Notes that a message has passed, so that goodbyes before it were not to the account. */
 export function notePassed(passing: Passing, run: Faults): void {
   run.forgetFaults(goodbyesTo(passing));
+  run.forgetFaults(troubledIn(passing));
   run.noteFault(passedBy(passing));
 }
 
@@ -87,6 +90,10 @@ export function noteBreakOff(
   run: Faults,
 ): void {
   if (isBreak(error)) for (const name of names) noteBreak(name, path, run);
+  if (error instanceof MailError && isInTrouble(error) && isAskedAgain)
+    for (const name of names)
+      if (!isAmongOthers(name, passing, run) && run.faults(name) === BREAKS_TOGETHER + BREAKS_ALONE)
+        if (run.noteFault(troubledIn(passing)) === TROUBLED_FROM) run.noteFault(leftBy(passing));
   if (!isFarewell(error) || run.noteFault(goodbyesTo(passing)) > GOODBYES_AT_MOST) return;
   for (const name of names) {
     const isItsOwn = isAmongOthers(name, passing, run);
@@ -125,6 +132,11 @@ function isAmongOthers(name: string, passing: Passing, run: Faults): boolean {
 
 function goodbyesTo(passing: Passing): string {
   return `goodbyes: ${passing}`;
+}
+
+/** By this name a run counts messages that it left by trouble since the last one that passed. */
+function troubledIn(passing: Passing): string {
+  return `troubled in ${passing}`;
 }
 
 /** By this name a run counts what it may have left by goodbyes that were to the account. */
