@@ -17,6 +17,7 @@ const BREAKS_WITHIN = 4;
 const GOODBYES_AT_MOST = 20;
 /** Where so many messages are left by trouble, with nothing that passes between them, it may be the server's for a while. */
 const TROUBLED_FROM = 3;
+const LEFT_BY_TROUBLE = 'left by trouble';
 export type Faults = Pick<Run, 'faults' | 'noteFault' | 'forgetFaults' | 'looked'>;
 
 /** A mailbox that has been opened. `name` distinguishes it, under its UIDVALIDITY, from all others of a transfer. */
@@ -93,7 +94,7 @@ export function noteBreakOff(
   if (error instanceof MailError && isInTrouble(error) && isAskedAgain)
     for (const name of names)
       if (!isAmongOthers(name, passing, run) && run.faults(name) === BREAKS_TOGETHER + BREAKS_ALONE)
-        if (run.noteFault(troubledIn(passing)) === TROUBLED_FROM) run.noteFault(leftBy(passing));
+        if (run.noteFault(troubledIn(passing)) === TROUBLED_FROM) run.noteFault(LEFT_BY_TROUBLE);
   if (!isFarewell(error) || run.noteFault(goodbyesTo(passing)) > GOODBYES_AT_MOST) return;
   for (const name of names) {
     const isItsOwn = isAmongOthers(name, passing, run);
@@ -103,9 +104,9 @@ export function noteBreakOff(
 }
 
 /**
- * Whether messages may have been left by goodbyes that were to the account: `all` where only so much of the same passes in
- * a day, so that they may have been to all of the rest. A later run does not know what an earlier one had proven to be a
- * message's own.
+ * Whether messages may have been left by goodbyes that were to the account, or by its trouble: `all` where
+ * only so much of the same passes in a day, so that goodbyes may have been to all of the rest. A later run does not know what
+ * an earlier one had proven to be a message's own.
  * @param aDay how many octets pass in a day, where a provider has such a limit
  */
 export function leftByGoodbyes(
@@ -113,8 +114,8 @@ export function leftByGoodbyes(
   aDay: Readonly<Partial<Record<Passing, number | undefined>>>,
 ): 'all' | 'goodbyes' | null {
   const left = PASSING.filter((passing) => run.faults(leftBy(passing)) > 0);
-  if (left.length === 0) return null;
-  return left.some((passing) => aDay[passing] !== undefined) ? 'all' : 'goodbyes';
+  if (left.some((passing) => aDay[passing] !== undefined)) return 'all';
+  return left.length > 0 || run.faults(LEFT_BY_TROUBLE) > 0 ? 'goodbyes' : null;
 }
 
 /** Whether the last thing that an account has said of these is a goodbye. */
