@@ -77,6 +77,13 @@ export const WAYS = [
   'no UIDNEXT with STATUS',
   'UIDs of appended messages at times',
   'one UID for several appended',
+  'words in small letters',
+  'names as literals',
+  'mailboxes twice',
+  'searches by ranges',
+  'a limit of messages a command',
+  'counts again and again',
+  'dates of another zone',
 ] as const;
 export type Way = (typeof WAYS)[number];
 

@@ -34,6 +34,8 @@ const DAY = 86_400_000;
 /** How often a server does what it does at times. */
 const AT_TIMES = 0.3;
 const SIZE_UNIT = 1024;
+const WORDS =
+  /\b(?:FETCH|UID|FLAGS|INTERNALDATE|RFC822\.SIZE|BODY|EXISTS|EXPUNGE|E?SEARCH|ALL|LIST|STATUS|MESSAGES|UIDNEXT|UIDVALIDITY|OK|NO|BAD|BYE|APPENDUID|PERMANENTFLAGS|CAPABILITY|NAMESPACE)\b/g;
 const HINT = /Backoff Time: (\d+)/;
 /** What had been sent before a hint was heard, in milliseconds. */
 const HEARD_WITHIN = 5000;
@@ -123,7 +125,12 @@ export function serve(
     load.traffic.bytes += octets;
   };
   const send = (...data: readonly (string | Buffer)[]) => {
-    const all = Buffer.concat(data.map((each) => (typeof each === 'string' ? Buffer.from(each) : each)));
+    const small = does('words in small letters');
+    const all = Buffer.concat(
+      data.map((each) =>
+        typeof each === 'string' ? Buffer.from(small ? each.replace(WORDS, (word) => word.toLowerCase()) : each) : each,
+      ),
+    );
     count(all.length);
     peer.send(all);
   };
@@ -356,6 +363,8 @@ export function serve(
       quirks.listStatus ? 'LIST-STATUS' : '',
       quirks.unselect ? 'UNSELECT' : '',
       quirks.multiAppend ? 'MULTIAPPEND' : '',
+      does('searches by ranges') ? 'ESEARCH' : '',
+      does('a limit of messages a command') ? 'MESSAGELIMIT=3' : '',
       quirks.saysAppendLimit ? `APPENDLIMIT=${quirks.appendLimit}` : '',
     ]
       .filter((name) => name !== '')
@@ -381,6 +390,12 @@ export function serve(
   const shown = (folder: MailFolder): StoredMail[] =>
     folder.messages.slice(-Math.min(quirks.window, 1e9)).filter(isShown);
 
+  const nameOf = ({ name }: MailFolder) => {
+    const path = quotedPath(name);
+    if (!does('names as literals')) return path;
+    const plain = path.slice(1, -1).replaceAll(/\\(.)/g, '$1');
+    return `{${Buffer.byteLength(plain)}}\r\n${plain}`;
+  };
   const list = (name: string, words: readonly Word[]): Answer => {
     const withStatus = quirks.listStatus && JSON.stringify(words).includes('STATUS');
     if (textOf(words[1]) === '') {
@@ -394,7 +409,8 @@ export function serve(
       if (name === 'LSUB' && !folder.subscribed) continue;
       const flags = ['\\HasNoChildren', folder.specialUse ?? '', folder.subscribed ? '\\Subscribed' : ''];
       const attributes = flags.filter((flag) => flag !== '').join(' ');
-      send(`* ${name} (${attributes}) ${quoted(quirks.delimiter)} ${quotedPath(folder.name)}\r\n`);
+      const row = `* ${name} (${attributes}) ${quoted(quirks.delimiter)} ${nameOf(folder)}\r\n`;
+      send(does('mailboxes twice') ? `${row}${row}` : row);
       if (!withStatus) continue;
       const { closing } = quirks;
       if (isSilent(folder) && closing?.code === HANGS_UP) throw new Refusal('NO', HANGS_UP);
@@ -411,7 +427,7 @@ export function serve(
     return { status: 'OK', text: 'Done' };
   };
   const statusLine = (folder: MailFolder) =>
-    `* STATUS ${quotedPath(folder.name)} (MESSAGES ${shown(folder).length}${quirks.saysUidNext && !does('no UIDNEXT with STATUS') ? ` UIDNEXT ${folder.uidNext}` : ''} UIDVALIDITY ${folder.uidValidity})\r\n`;
+    `* STATUS ${nameOf(folder)} (MESSAGES ${shown(folder).length}${quirks.saysUidNext && !does('no UIDNEXT with STATUS') ? ` UIDNEXT ${folder.uidNext}` : ''} UIDVALIDITY ${folder.uidValidity})\r\n`;
   const isClosing = ({ name }: MailFolder) => name === quirks.closing?.path || name === quirks.closing?.other;
   const isSilent = (folder: MailFolder) =>
     quirks.closing?.isSilent === true && isClosing(folder) && load.opened >= quirks.closing.opens;
@@ -503,6 +519,7 @@ export function serve(
     if (does('rows that nobody asked for') && unasked !== undefined) given.unshift(unasked);
     if (does('rows turned round')) given.reverse();
     for (const message of given) {
+      if (does('counts again and again')) send(`* ${view.length} EXISTS\r\n* 0 RECENT\r\n`);
       if (does('messages go within an answer')) tellOfGone();
       const number = view.indexOf(message) + 1;
       if (number === 0) continue;
@@ -558,7 +575,7 @@ export function serve(
       else if (upper === 'FLAGS') pieces.push(`FLAGS (${flagsOf(message)})`);
       else if (upper === 'INTERNALDATE')
         pieces.push(
-          `INTERNALDATE ${isOdd(message) ? '"00-Jan-0000 00:00:00 +0000"' : dateTimeOf(message.internalDate)}`,
+          `INTERNALDATE ${isOdd(message) ? '"00-Jan-0000 00:00:00 +0000"' : dateTimeOf(message.internalDate, does('dates of another zone'))}`,
         );
       else if (upper === 'RFC822.SIZE') pieces.push(`RFC822.SIZE ${sizeOf(message)}`);
       else if (upper.startsWith('BODY')) {
@@ -584,6 +601,7 @@ export function serve(
     for (let at = 0; at < words.length; at += 1) {
       const key = textOf(words[at]).toUpperCase();
       if (key === 'ALL') continue;
+      else if (key === 'RETURN') at += 1;
       else if (key === 'SINCE') {
         at += 1;
         const day = dayOf(textOf(words[at]));
@@ -610,7 +628,10 @@ export function serve(
     }
     if (!Number.isFinite(quirks.shortListings) && found.length > 1) found = found.filter((_, index) => index % 2 === 0);
     if (does('searches turned round')) found = found.toReversed();
-    send(`* SEARCH${found.map(({ uid }) => ` ${uid}`).join('')}\r\n`);
+    const uids = found.map(({ uid }) => uid);
+    const all = uids.length === 0 ? '' : ` ALL ${does('searches turned round') ? uids.join(',') : setOf(uids)}`;
+    if (does('searches by ranges')) send(`* ESEARCH (TAG "A") UID${all}\r\n`);
+    else send(`* SEARCH${uids.map((uid) => ` ${uid}`).join('')}\r\n`);
     return { status: 'OK', text: 'Done' };
   };
 

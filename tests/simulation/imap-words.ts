@@ -78,10 +78,11 @@ export function quoted(text: string): string {
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** The `date-time` of RFC 9051 §9, in UTC. */
-export function dateTimeOf(time: number): string {
-  const [, day, month, year, clock] = /^\w+, (\d\d) (\w+) (\d+) ([\d:]+)/.exec(new Date(time).toUTCString()) ?? [];
-  return `"${day}-${month}-${year} ${clock} +0000"`;
+/** The `date-time` of RFC 9051 §9, in UTC or, with a day of one digit as some have it, in Newfoundland. */
+export function dateTimeOf(time: number, isElsewhere = false): string {
+  const local = new Date(isElsewhere ? time - 12_600_000 : time).toUTCString();
+  const [, day, month, year, clock] = /^\w+, (\d\d) (\w+) (\d+) ([\d:]+)/.exec(local) ?? [];
+  return `"${isElsewhere ? day?.replace(/^0/, ' ') : day}-${month}-${year} ${clock} ${isElsewhere ? '-0330' : '+0000'}"`;
 }
 
 export function timeOf(text: string): number {
