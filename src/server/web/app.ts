@@ -74,7 +74,8 @@ export function createApp(web: Web, portal: PortalFiles = new Map(), stopping?: 
   app.get(statusStream.path, answerEvents(web, openStatusStreams(web, stopping)));
   mountExports(app, web);
   mountReceipts(app, web);
-  app.get(OPENAPI_PATH, (c) => c.json(openApi(settings)));
+  let description: object | undefined;
+  app.get(OPENAPI_PATH, (c) => c.json((description ??= openApi(settings))));
   app.all('/api/*', (c) => {
     throw wrongMethod(c) ?? notFound();
   });

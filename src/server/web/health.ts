@@ -12,8 +12,13 @@ const READY_WITHIN_MS = 2000;
 /** Health checks for load balancers and orchestrators: `/healthz` for liveness, `/readyz` for readiness. */
 export function mountHealth(app: Hono, isReady: () => Promise<boolean>): void {
   app.get('/healthz', (c) => c.json({ ok: true }));
+  // Anybody may ask, as often as they like.
+  let underWay: Promise<boolean> | undefined;
   app.get('/readyz', async (c) => {
-    const ok = await isReady();
+    underWay ??= isReady().finally(() => {
+      underWay = undefined;
+    });
+    const ok = await underWay;
     return c.json({ ok }, ok ? 200 : 503);
   });
 }

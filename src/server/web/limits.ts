@@ -1,5 +1,6 @@
 import type { Challenge } from '../../contract/work.ts';
 import { Refusal } from './refusal.ts';
+import { openRepeatedRefusals } from './repeated-refusals.ts';
 import type { Sql } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 
@@ -97,6 +98,7 @@ export function usedUpBy({ burst, everySeconds }: Limit, now: number): number {
 
 export function openLimits({ database, vault, now }: Services): Limits {
   const keyOf = (...count: Count) => limitKey(vault, count);
+  const refusals = openRepeatedRefusals(now);
 
   async function giveBack(counts: readonly Count[]): Promise<void> {
     for (const [name, subject] of counts)
@@ -121,8 +123,14 @@ export function openLimits({ database, vault, now }: Services): Limits {
     takeAll,
     giveBack,
     take: async (...count) => {
+      const key = keyOf(...count);
+      // What is taken by itself is never given back. Asking would cost more than many a call that is let through.
+      const known = refusals.waitOf(key);
+      if (known > 0) throw tooMany(known);
       const wait = await takeAll([count]);
-      if (wait > 0) throw tooMany(wait);
+      if (wait === 0) return;
+      refusals.note(key, wait);
+      throw tooMany(wait);
     },
     used: async (name, subject) => {
       const [row] = await database.query<{ free_at: number }>('select free_at from limits where key = $1', [

@@ -36,7 +36,10 @@ export function mountReceipts(app: Hono, services: Receipts): void {
     RECEIPTS_AT_ONCE,
     'This receipt is being written too often at once. Please wait until one has ended.',
   );
-  app.get(RECEIPT_KEY, (c) => c.text(publicPem(keyOf(services)), 200, { 'Content-Type': 'application/x-pem-file' }));
+  let pem: string | undefined;
+  app.get(RECEIPT_KEY, (c) =>
+    c.text((pem ??= publicPem(keyOf(services))), 200, { 'Content-Type': 'application/x-pem-file' }),
+  );
   app.get(RECEIPT, async (c) => {
     const { settings, database, limits, log, securityLog } = services;
     const client = clientOf(c, settings);
