@@ -8,7 +8,7 @@ import { FileGoneError, StoreError } from '../../src/server/export/storage/expor
 import { checkExports } from '../../src/server/export/storage/check-exports.ts';
 import { openBucketStore } from '../../src/server/export/storage/bucket-store.ts';
 import { openExportStore } from '../../src/server/export/storage/open-export-store.ts';
-import type { Log } from '../../src/server/log.ts';
+import { type Log, openLog } from '../../src/server/log.ts';
 import { openVerifiers } from '../../src/server/transfers/verifiers.ts';
 import { sweepExports } from '../../src/server/export/download/sweeper.ts';
 import { openExportWorld } from '../support/export-world.ts';
@@ -118,6 +118,20 @@ test('downloads that nobody reads on keep no export from being stored', async ()
   expect((await server.keys()).filter((key) => key.includes(name))).toEqual([`some/prefix/${name}/part-2.zip`]);
   await store.remove(name);
   expect((await server.keys()).filter((key) => key.includes(name))).toEqual([]);
+});
+
+test('the log says what a bucket says is wrong, and nothing else of it', async () => {
+  await using closed = await startHttpListener((_asked, answer) => {
+    answer.statusCode = 403;
+    answer.end('<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>canary</Message></Error>');
+  });
+  const exportsUrl = server.url.replace(`:${server.port}`, `:${closed.port}`);
+  const store = openExportStore({ exportsUrl, dataDir: folder });
+  let logged = '';
+  const log = openLog('info', { write: (line) => (logged += line) });
+  await store.remove('5'.repeat(32)).catch((err: unknown) => log.error({ err }, 'not removed'));
+  expect(JSON.parse(logged)).toMatchObject({ err: { name: 'StoreError', code: 'AccessDenied' } });
+  expect(logged).not.toContain('canary');
 });
 
 test.each([

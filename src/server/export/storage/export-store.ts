@@ -6,9 +6,18 @@ export class FileGoneError extends Error {
   override name = 'FileGoneError';
 }
 
+const BUCKETS_WORD = /^[A-Z][a-z][A-Za-z]{1,46}$/;
+
 /** The place where exports are kept can't be used. Its operator has to fix it; the request is made again later. */
 export class StoreError extends Error {
   override name = 'StoreError';
+  /** A bucket's own word for what is wrong, such as `AccessDenied`, for the log. */
+  readonly code: string | undefined;
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    const { name, $metadata } = (options?.cause ?? {}) as { name?: string; $metadata?: object };
+    this.code = $metadata !== undefined && name !== undefined && BUCKETS_WORD.test(name) ? name : undefined;
+  }
 }
 
 /** Where finished exports are kept. A file is named by its export and its own name; both are ours, never from outside. */
