@@ -10,7 +10,15 @@ const FORMULA = /^(?:[\t\r]|\s*[=+\-@＝＋－＠])/;
 
 /** A row of a CSV file (RFC 4180), with its end. */
 export function csvRow(cells: readonly string[]): string {
-  return stringify([[...cells]], { record_delimiter: '\r\n', quoted_match: /[\r\n]|^\s|\s$/ });
+  return csvRows([cells]);
+}
+
+export function csvRows(rows: readonly (readonly string[])[]): string {
+  return stringify(
+    rows.map((cells) => [...cells]),
+    // By itself, the library leaves a CR or an LF alone, which begins a new row, out of quotes.
+    { record_delimiter: '\r\n', quoted_match: /[\r\n]|^\s|\s$/ },
+  );
 }
 
 /** An apostrophe turns a cell that a spreadsheet would run as a formula into text; phone numbers stay as they are. */

@@ -3,8 +3,9 @@ import { isEmail } from '../../src/contract/email-address.ts';
 import { readHost } from '../../src/contract/mail-host.ts';
 import { isWellFormed } from '../../src/server/contacts/carddav/well-formed.ts';
 import { splitCards } from '../../src/server/contacts/vcard/cards-in-text.ts';
-import { readCard } from '../../src/server/contacts/vcard/read-vcard.ts';
+import { displayNameOf, readCard } from '../../src/server/contacts/vcard/read-vcard.ts';
 import { folderName } from '../../src/server/export/names/folder-name.ts';
+import { manifestTable } from '../../src/server/export/archive/manifest.ts';
 import { messageName, senderAddress } from '../../src/server/export/archive/message-name.ts';
 import { clashKey, safeName } from '../../src/server/export/names/safe-name.ts';
 import { namesTagWeakly, rangeOf } from '../../src/server/export/download/byte-range.ts';
@@ -209,4 +210,24 @@ describe('the lint rule for expressions', () => {
   ])('lets /%s/%s be', (pattern, flags) => {
     expect(superLinear(pattern, flags)).toBeNull();
   });
+});
+
+test('the name of a contact is one cell of the table in the files, and no formula, whatever it begins or goes on with', async () => {
+  const names = [String.raw`Ann\n=cmd|'/C calc'!A0`, String.raw`\n=1+1`, '@SUM(1)', 'Ann'];
+  const contacts = async function* () {
+    for (const [index, name] of names.entries()) {
+      const read = readCard(`BEGIN:VCARD\r\nVERSION:3.0\r\nFN:${name}\r\nEND:VCARD\r\n`);
+      if (read.kind === 'contact') yield { path: 'contacts.vcf', index, uid: '', name: displayNameOf(read.contact) };
+    }
+  };
+  const nothing = { mailboxes: () => Promise.resolve([]), messages: async function* () {} };
+  const listed = { ledger: nothing, part: 1, format: {} } as unknown as Parameters<typeof manifestTable>[0];
+  let table = '';
+  for await (const part of manifestTable(listed, contacts)) table += part.toString();
+  // What is within quotes begins no row, and no cell.
+  const plain = table.replaceAll(/"(?:[^"]|"")*"/g, (quoted) => quoted.replaceAll(/[\r\n,]/g, '|'));
+  const rows = plain.split(/[\r\n]+/);
+  expect(rows.map((row) => row.slice(0, 7))).toEqual(['\uFEFFType,F', ...names.map(() => 'contact'), '']);
+  // oxlint-disable-next-line no-control-regex
+  expect(rows.filter((row) => /(?:^|,)"?[\s\u0000-\u001f]*[=@]/.test(row))).toEqual([]);
 });

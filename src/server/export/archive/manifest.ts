@@ -1,4 +1,4 @@
-import { stringify } from 'csv-stringify/sync';
+import { BYTE_ORDER_MARK, csvRows, harmless } from '../../spreadsheet.ts';
 import type { ContactEntry } from './contact-files.ts';
 import type { StagedMessages } from '../staging/staged-messages.ts';
 import type { MailFormat } from './mail-format.ts';
@@ -41,15 +41,13 @@ function lines(items: readonly object[]): Buffer {
   return Buffer.from(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
 }
 
-const BOM = '\uFEFF';
-
 /** The same for a spreadsheet; cells that a program could take for a formula begin with an apostrophe. */
 export async function* manifestTable(
   listed: Listed,
   contacts: () => AsyncIterable<ContactEntry>,
 ): AsyncGenerator<Buffer> {
   yield Buffer.concat([
-    Buffer.from(BOM),
+    Buffer.from(BYTE_ORDER_MARK),
     rows([['Type', 'File', 'Number in file', 'Mailbox', 'Received (UTC)', 'Flags', 'Octets', 'SHA-256', 'Name']]),
   ]);
   for await (const some of inBatches(messages(listed)))
@@ -63,7 +61,7 @@ export async function* manifestTable(
 }
 
 function rows(all: readonly (readonly (string | number)[])[]): Buffer {
-  return Buffer.from(stringify([...all], { escape_formulas: true, record_delimiter: 'windows' }));
+  return Buffer.from(csvRows(all.map((cells) => cells.map((cell) => harmless(String(cell))))));
 }
 
 /** How much is written at once. */
