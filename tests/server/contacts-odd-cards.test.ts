@@ -4,6 +4,8 @@ import { readSettings } from '../../src/contract/settings.ts';
 import { ContactStoreError, type ContactWriter, type Reading } from '../../src/server/contacts/contact-store.ts';
 import { derivedUid } from '../../src/server/contacts/matching.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
+import { contactsCsv } from '../../src/server/contacts/csv/write-csv.ts';
+import { graphContactOf } from '../../src/server/contacts/microsoft/graph-contact.ts';
 import { Web } from '../../src/server/contacts/web.ts';
 import { readCard, readCards } from '../../src/server/contacts/vcard/read-vcard.ts';
 import { groupVcard, writeVcard } from '../../src/server/contacts/vcard/vcard-writer.ts';
@@ -157,6 +159,20 @@ describe('an odd card', () => {
       'TEL:1234567',
     );
     expect(read(text)).toMatchObject({ notes: 'Grüße aus Köln', phones: [{ value: '1234567' }], more: [] });
+  });
+
+  test('with addresses and numbers of which nothing is left has those behind them where they have room', async () => {
+    const contact = read(
+      card('4.0', 'FN:Jane', 'EMAIL:mailto:', ...['a', 'b', 'c'].map((name) => `EMAIL:${name}@x.example`), 'TEL:tel:'),
+    );
+    expect(contact.emails.map(({ value }) => value)).toEqual(['a@x.example', 'b@x.example', 'c@x.example']);
+    expect(contact.phones).toEqual([]);
+    expect(graphContactOf(contact).body).toMatchObject({
+      emailAddresses: [{ address: 'a@x.example' }, { address: 'b@x.example' }, { address: 'c@x.example' }],
+    });
+    let table = '';
+    for await (const row of contactsCsv([contact], 'outlook')) table += row;
+    expect(table).toContain('c@x.example');
   });
 
   test.each(['2.1', '3.0'])('of version %s with texts in base64 is read as it was meant', (version) => {

@@ -31,11 +31,15 @@ export class CardProperties {
     return line === undefined ? '' : unescapeText(line.value);
   }
 
-  labelled<Value>(name: string, kind: LabelKind, valueOf: (line: VcardLine) => Value): Labelled<Value>[] {
-    return this.of(name).map((line) => ({
-      label: this.labelOf(line) ?? labelOfTypes(kind, typesOf(line)),
-      value: valueOf(line),
-    }));
+  /** Without values of which nothing is left, such as `mailto:`: they would take the place of others. */
+  labelled<Value extends string | object>(
+    name: string,
+    kind: LabelKind,
+    valueOf: (line: VcardLine) => Value,
+  ): Labelled<Value>[] {
+    return this.of(name)
+      .map((line) => ({ label: this.labelOf(line) ?? labelOfTypes(kind, typesOf(line)), value: valueOf(line) }))
+      .filter(({ value }) => (typeof value === 'string' ? [value] : Object.values(value)).some((text) => text !== ''));
   }
 
   /** The label in a line of its own. */
