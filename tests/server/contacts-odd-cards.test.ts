@@ -161,6 +161,15 @@ describe('an odd card', () => {
     expect(read(text)).toMatchObject({ notes: 'Grüße aus Köln', phones: [{ value: '1234567' }], more: [] });
   });
 
+  test.each([
+    ['never folds keeps a blank after a break', ['one two=', ' three=', 'four'], 'one two threefour'],
+    ['folds each break has no blank of the folds', ['one two=', ' three=', ' four'], 'one twothreefour'],
+  ])('with quoted-printable by a program that %s', (_habit, [first = '', ...rest], meant) => {
+    expect(read(card('2.1', 'FN:Jane', `NOTE;ENCODING=QUOTED-PRINTABLE:${first}`, ...rest))).toMatchObject({
+      notes: meant,
+    });
+  });
+
   test('with addresses and numbers of which nothing is left has those behind them where they have room', async () => {
     const contact = read(
       card('4.0', 'FN:Jane', 'EMAIL:mailto:', ...['a', 'b', 'c'].map((name) => `EMAIL:${name}@x.example`), 'TEL:tel:'),

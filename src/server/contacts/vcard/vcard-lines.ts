@@ -148,8 +148,10 @@ function* unfold(physical: Iterable<string>): Iterable<Unfolded> {
 }
 
 function joined({ soft }: Head, lines: readonly string[]): Unfolded {
+  // A program that folds what it breaks does so each time; any other's blank is part of the text.
+  const softFold = lines.every((part, at) => at === 0 || /^[ \t]/.test(part)) ? /=\n[ \t]|\n[ \t]/g : /=\n|\n[ \t]/g;
   const line = soft
-    ? lines.join('\n').replaceAll(/=\n[ \t]?|\n[ \t]/g, '')
+    ? lines.join('\n').replaceAll(softFold, '')
     : lines.map((part, at) => (at > 0 && /^[ \t]/.test(part) ? part.slice(1) : part)).join('');
   const clean = line.replaceAll(CONTROLS, '');
   // Base64 of vCard 2.1 may be broken without the blank that a fold needs.
