@@ -135,6 +135,17 @@ test('a message is named by its date, sender and subject', () => {
   );
 });
 
+test('a message whose header is in the charset of its text is named as it was written', () => {
+  const header = Buffer.concat([
+    Buffer.from('Content-Type: text/plain; charset="KOI8-R"\r\nFrom: '),
+    Buffer.from('f0d2c9d7c5d4', 'hex'),
+    Buffer.from(' <a@mail.example>\r\nSubject: '),
+    Buffer.from('f0d2c9d7c5d4', 'hex'),
+  ]);
+  const name = messageName({ header, internalDate: new Date('2001-02-03T04:05:00Z'), number: 1 });
+  expect(name).toBe('2001-02-03 04.05 Привет - Привет (1).eml');
+});
+
 test('a message is named portably, whatever its header says', () => {
   fc.assert(
     fc.property(hostile, hostile, fc.integer({ min: 1, max: 9_999_999 }), (from, subject, number) => {

@@ -48,6 +48,21 @@ const seeing = (part: readonly string[]) => read([...HEAD, ...multipart('mixed',
 const named = (...lines: readonly string[]) => seeing(file(lines.join('\r\n'))).attached;
 
 describe('What a person reads of a message', () => {
+  test.each([
+    ['koi8-r', 'f0d2c9d7c5d4', 'Привет'],
+    ['big5', 'a4a4a4e5', '中文'],
+    ['shift_jis', '955c8ea6', '表示'],
+    ['utf-16', 'e9', 'é'],
+    ['utf-7', 'e9', 'é'],
+    ['iso-2022-jp', 'e9', 'é'],
+    ['koi8-r', 'c3a9', 'é'],
+    ['no-such-charset', 'e9', 'é'],
+  ])('has a subject that is not encoded in the charset of the text, if it can be: %s', (charset, octets, meant) => {
+    const [head, end] = [`Content-Type: text/plain; charset=${charset}\r\nSubject: +AOQ- `, '\r\n\r\n'];
+    const letter = Buffer.concat([Buffer.from(head), Buffer.from(octets, 'hex'), Buffer.from(end)]);
+    expect(readOctets(letter).subject).toBe(`+AOQ- ${meant}`);
+  });
+
   test('names people and subject as they are written, and groups by their members', async () => {
     expect(read([...HEAD, '', 'Hello'])).toEqual({
       from: [{ name: 'Ada', email: 'ada@mail.example' }],

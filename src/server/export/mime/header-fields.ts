@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { addressParser } from 'postal-mime';
-import { decoderOf, decodeUnlabelled } from './charsets.ts';
+import { decoderOf, decodeUnlabelled, type CharsetDecoder } from './charsets.ts';
 import { decodedWords, escapesDecoded, wordsInUnicode } from './encoded-words.ts';
 
 /** How much of one field is examined; the message's whole header keeps all of it. */
@@ -12,13 +12,12 @@ const WORDS_LENGTH = 8 * 1024;
 
 export type HeaderField = { readonly name: string; readonly value: string };
 
-/** The fields of a header (RFC 5322 §2.2), unfolded, each in its own charset. Lines that are not fields are left out. */
+/**
+ * The fields of a header (RFC 5322 §2.2), unfolded, each in its own charset, or else that of the text. Lines that are not
+ * fields are left out.
+ */
 export function headerFields(header: Uint8Array): HeaderField[] {
   const isUnicode = isUtf8(header);
-  const decoded = (value: string) =>
-    isUnicode && !value.includes('\u001b$')
-      ? value
-      : decodeUnlabelled(Buffer.from(value, isUnicode ? 'utf8' : 'latin1'));
   const fields: { name: string; lines: string[] }[] = [];
   for (const line of Buffer.from(header)
     .toString(isUnicode ? 'utf8' : 'latin1')
@@ -32,7 +31,24 @@ export function headerFields(header: Uint8Array): HeaderField[] {
     if (fields.length === FIELDS) break;
     fields.push({ name: line.slice(0, colon).trim().toLowerCase(), lines: [line.slice(colon + 1)] });
   }
-  return fields.map(({ name, lines }) => ({ name, value: decoded(lines.join('').trim().slice(0, FIELD_LENGTH)) }));
+  const values = fields.map(({ name, lines }) => ({ name, value: lines.join('').trim().slice(0, FIELD_LENGTH) }));
+  const inText = isUnicode ? undefined : decoderOfText(fieldOf(values, 'content-type'));
+  const decoded = (value: string) => {
+    if (isUnicode && !value.includes('\u001b$')) return value;
+    const octets = Buffer.from(value, isUnicode ? 'utf8' : 'latin1');
+    const text = inText === undefined || isUtf8(octets) ? '\uFFFD' : inText.decode(octets);
+    return text.includes('\uFFFD') ? decodeUnlabelled(octets) : text;
+  };
+  return values.map(({ name, value }) => ({ name, value: decoded(value) }));
+}
+
+/** What ASCII is not in every charset. */
+const PLAIN = Buffer.from('az 09 +AOQ- ~{VP~}');
+
+/** Programs from before MIME's encoded words wrote a header in the charset of the text, if ASCII is a part of that. */
+function decoderOfText(contentType: string): CharsetDecoder | undefined {
+  const decoder = decoderOf(structured(contentType).parameters.get('charset') ?? '');
+  return decoder?.decode(PLAIN) === PLAIN.toString() ? decoder : undefined;
 }
 
 export function fieldOf(fields: readonly HeaderField[], name: string): string {
