@@ -59,6 +59,8 @@ describe('the page of a receipt, in Chromium (needs chromium)', needs('chromium'
     await page.getByRole('row', { name: 'Of these, taken back 11,000' }).waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
     expect(await brokenWords('th[scope=row]')).toEqual([]);
+    const address = page.getByRole('row', { name: 'To' }).getByRole('cell');
+    expect((await address.innerHTML()).startsWith('maria.keller@<wbr>')).toBe(true);
   });
 
   test.each([

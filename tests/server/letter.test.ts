@@ -37,10 +37,24 @@ const KINDS = ['started', 'finished', 'attention', 'stopped', 'paused', 'waiting
 
 /** What a mail client shows of HTML, its entities read. */
 function shown(html: string): string {
-  return html.replaceAll(/<[^<>]*>/g, ' ').replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(+code));
+  return html
+    .replaceAll('<wbr>', '')
+    .replaceAll(/<[^<>]*>/g, ' ')
+    .replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(+code));
 }
 
 describe('a letter', () => {
+  test('has addresses that break after their "@" where a phone is too narrow, and an ID that breaks in halves', () => {
+    const { text, html } = letterOf(elsewhere);
+    for (const part of [
+      'maria@<wbr>sanbruno.example',
+      'maria@<wbr>gmail.com',
+      `${'b'.repeat(16)}<wbr>${'b'.repeat(16)}`,
+    ])
+      expect(html).toContain(`>${part}`);
+    expect(text).toContain(`Transfer ID: ${ID}`);
+  });
+
   test.each(
     KINDS.flatMap((kind) => [
       ['a transfer', kind, { ...moved, kind }],

@@ -2,7 +2,7 @@ import { displayName } from '../../contract/display-name.ts';
 import { readSender } from '../../contract/email-address.ts';
 import { counted } from '../counted.ts';
 import { MOMENT } from '../moment.ts';
-import { escapeHtml } from '../escape-html.ts';
+import { breakableHtml, escapeHtml } from '../escape-html.ts';
 import type { News, NotificationKind } from './news.ts';
 import { DAILY_IS_OFF, takenBackLines, whyItWaits } from './occasions.ts';
 
@@ -96,7 +96,7 @@ export function letterOf(news: Notification): Letter {
 <body style="margin:0 auto;padding:16px;font-family:sans-serif;font-size:18px;line-height:1.5;background:#ffffff;color:#1b1b1f;max-width:36em;overflow-wrap:anywhere">
 <p class="soft" style="color:#5c5c66">${escapeHtml(senderName(legacyName))}</p>
 <h1 style="font-size:24px;line-height:1.25">${escapeHtml(headline(news))}</h1>
-${route.map(([name, value]) => `<p style="margin:0 0 8px"><span class="soft" style="color:#5c5c66">${escapeHtml(name)}</span><br><strong>${escapeHtml(value)}</strong></p>`).join('\n')}
+${route.map(([name, value]) => `<p style="margin:0 0 8px"><span class="soft" style="color:#5c5c66">${escapeHtml(name)}</span><br><strong>${breakableHtml(value)}</strong></p>`).join('\n')}
 ${details.map((line) => `<p>${escapeHtml(line)}</p>`).join('\n')}
 <h2 style="font-size:20px">What to do next</h2>
 <p>${escapeHtml(next)}</p>

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { ReceiptFormat } from '../../contract/calls/receipt.ts';
 import { MOMENT } from '../moment.ts';
 import { counted } from '../counted.ts';
-import { escapeHtml } from '../escape-html.ts';
+import { breakableHtml, escapeHtml } from '../escape-html.ts';
 import { BYTE_ORDER_MARK, csvRow } from '../spreadsheet.ts';
 import { comparisonOf, notMoved, type Facts } from './facts.ts';
 import { itemsOf, type Item, type ItemFate, type Reading } from './items.ts';
@@ -129,7 +129,7 @@ ${[
   ['Messages copied', `${NUMBER.format(facts.copied)} (${NUMBER.format(facts.octets)} bytes)`],
   ...(facts.taken_back === undefined ? [] : [['Of these, taken back', NUMBER.format(facts.taken_back)]]),
 ]
-  .map(([name = '', value = '']) => `<tr><th scope="row">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`)
+  .map(([name = '', value = '']) => `<tr><th scope="row">${escapeHtml(name)}</th><td>${breakableHtml(value)}</td></tr>`)
   .join('\n')}
 </table>
 <h2>What was compared</h2>
@@ -137,7 +137,7 @@ ${[
 ${facts.operations.map((operation) => `<p>${escapeHtml(outcomeOf(operation))}</p>`).join('\n')}
 ${foldersLeftIn(facts)}<h2>What did not move</h2>
 <ul>${notMoved(facts)
-    .map((what) => `<li>${escapeHtml(what)}</li>`)
+    .map((what) => `<li>${breakableHtml(what)}</li>`)
     .join('')}</ul>
 `,
   line: ({ kind, folder, date, subject, size, sha256, fate, note }, _cells, isFirst) =>
