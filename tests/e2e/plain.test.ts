@@ -399,6 +399,12 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     const [first, second, ...more] = await lines(TRANSFER_ID);
     expect(more).toEqual([]);
     expect(first).toBe(second);
+    // Where it has one line on other phones.
+    wire.answer('/api/v2/status/', { json: { emailmigration: { status: 'completed' } } });
+    await page.setViewportSize({ width: 320, height: 640 });
+    await arrive(`/status?migration_id=${TRANSFER_ID}`);
+    const [above, below] = await lines(TRANSFER_ID);
+    expect(above).toBe(below);
   });
 
   test('an address that takes several lines breaks after its "@", and no line of a half is one of a few letters', async () => {

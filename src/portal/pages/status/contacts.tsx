@@ -1,6 +1,7 @@
 import { isOffered } from '../../../../machines/owner-acts.ts';
 import type { ContactsProgress, Forwarding, TransferStatus } from '../../../contract/calls/status.ts';
 import { SKIPPED_SHOWN } from '../../../contract/transfer-status.ts';
+import { Address } from '../../parts/address.tsx';
 import { Button } from '../../parts/button.tsx';
 import { useSend } from '../../wizard-context.tsx';
 import { acts } from '../../wording/acts.ts';
@@ -66,7 +67,9 @@ export function ForwardingCard({ status, forwarding, legacyName }: ForwardingPro
       <h2 id="forwarding">{forwardingWords.title}</h2>
       {finished === undefined && <p>{forwardingWords.waiting}</p>}
       {since !== undefined && (
-        <p>{ended === undefined ? forwardingWords.on(to, since) : forwardingWords.ended(to, ended)}</p>
+        <Naming address={to}>
+          {ended === undefined ? forwardingWords.on(to, since) : forwardingWords.ended(to, ended)}
+        </Naming>
       )}
       {since !== undefined && ended === undefined && copies !== undefined && (
         <p>{forwardingWords.copies(copies, legacyName)}</p>
@@ -82,5 +85,18 @@ export function ForwardingCard({ status, forwarding, legacyName }: ForwardingPro
         </div>
       )}
     </section>
+  );
+}
+
+/** A sentence whose address, if it has one, breaks where addresses do. */
+function Naming({ address, children }: { readonly address: string | undefined; readonly children: string }) {
+  if (address === undefined) return <p>{children}</p>;
+  const start = children.lastIndexOf(address);
+  return (
+    <p>
+      {children.slice(0, start)}
+      <Address>{address}</Address>
+      {children.slice(start + address.length)}
+    </p>
   );
 }
