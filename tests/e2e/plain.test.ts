@@ -585,6 +585,13 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     await email.fill('maria@gmail.com');
     await page.getByText('Please, enter a San Bruno email address.').waitFor();
     expect(await below(email, 'Sign in')).toBe(signsIn);
+
+    await arrive('/support-form');
+    const legacy = page.getByLabel('San Bruno email');
+    const sends = await below(legacy, 'Send');
+    await legacy.fill('maria@gmail.com');
+    await page.getByText('Please, enter a valid sanbrunocable.example email address.').waitFor();
+    expect(await below(legacy, 'Send')).toBe(sends);
   });
 
   test('the answer to the notice is in sight of a small phone, and what it does not do yet is said below', async () => {

@@ -49,6 +49,7 @@ function Letter({ snapshot }: { readonly snapshot: WizardSnapshot }) {
                 ? wrong(words.errors.legacyEmail(cableDomain))
                 : undefined
             }
+            reserve={words.errors.legacyEmail(cableDomain)}
             readOnly={busy}
             onType={(email) => send({ type: 'legacy-email.type', email })}
           />
