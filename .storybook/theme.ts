@@ -3,7 +3,10 @@ export type Theme = 'system' | 'light' | 'dark';
 const DARK = '(prefers-color-scheme: dark)';
 const kept = new Map<CSSMediaRule, string>();
 
-/** Shows the portal in a theme, whatever the designer's own system prefers: the style sheets' dark parts are turned on or off. */
+/**
+ * Shows the portal in a theme, whatever the designer's own system prefers: the style sheets' dark parts are turned on
+ * or off.
+ */
 export function showTheme(theme: Theme): void {
   document.documentElement.style.colorScheme = theme === 'system' ? '' : theme;
   for (const sheet of document.styleSheets) for (const rule of mediaRulesIn(sheet.cssRules)) setTheme(rule, theme);

@@ -45,7 +45,10 @@ export function transferInTheWay({ event }: Failed): { transfer: Context['transf
 export type FailedEvent = { readonly type: string; readonly error?: unknown };
 type Failed = { event: FailedEvent };
 
-/** The code shown for a call that failed or timed out. After a timeout, as after an unreadable answer, its outcome is unknown. */
+/**
+ * The code shown for a call that failed or timed out. After a timeout, as after an unreadable answer, its outcome is
+ * unknown.
+ */
 export function failureOf<About extends Extract<Message, { readonly code: unknown }>['about']>(about: About) {
   return ({ event }: Failed) => ({
     message: {

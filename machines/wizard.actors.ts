@@ -57,7 +57,10 @@ export const CALLS = {
 export const ACTORS = {
   ...CALLS,
   'copy to the clipboard': call<void, { text: string }>('copy to the clipboard'),
-  /** Sends `status.arrive` at once and at every change, `status.beat` now and then, and `status.lose` once when the line is lost. */
+  /**
+   * Sends `status.arrive` at once and at every change, `status.beat` now and then, and `status.lose` once when the line
+   * is lost.
+   */
   'follow the transfer': fromCallback<Event, { id: string }>(() => {
     throw new Error('Not provided: follow the transfer');
   }),

@@ -70,7 +70,10 @@ export function visitOf(path: string, query: URLSearchParams): Visit {
   return page?.visit((name) => query.get(name) ?? '') ?? { type: 'unknown.visit' };
 }
 
-/** The context, where the page is of another transfer than this tab's: without the tab's own ends, which are not that one's. */
+/**
+ * The context as it applies to the page. The status page may show another transfer than the one that was ordered in
+ * this tab: then `source` and `destination`, which belong to that one, are left out.
+ */
 export function contextOfPage(snapshot: WizardSnapshot): Context {
   const { context } = snapshot;
   if (topOf(snapshot) !== 'status' || isToOwnDestination(context)) return context;

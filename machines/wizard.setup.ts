@@ -38,7 +38,7 @@ const hasLetters = (text: string) => /\p{L}/u.test(text);
 const isFrom = (provider: Provider, { returned }: Context) =>
   ['', provider].includes(returned?.provider === '' ? '' : providerOf(returned?.provider ?? ''));
 const signsInElsewhere = (context: Context) => isOauthProvider(destinationOf(context));
-/** A message to support goes on where a sign-in is forgotten. */
+/** What remains when a sign-in is forgotten: the message to support that was begun. */
 const onlyTheLetter = ({ typed }: Context): Typed => ({ ...NOTHING_TYPED, ...letterOf(typed) });
 const isLegacy = (email: string, context: Context) => isAtDomain(email, context.settings.legacyDomains);
 
@@ -55,7 +55,7 @@ export const wizard = setup({
   delays: DELAYS,
   guards: {
     // What is known
-    // A browser that is shown everything of a transfer may be signed in by another tab.
+    // A status that shows everything proves a sign-in, perhaps one in another tab.
     'somebody is signed in': ({ context: { source, jwt, emailHash, status } }) =>
       source !== null || jwt !== null || emailHash !== null || (status !== null && status.limited !== true),
     'the source is known': ({ context }) => context.source !== null,
@@ -197,7 +197,7 @@ export const wizard = setup({
   },
   actions: {
     // The outside world; the portal, a test or a story provides them
-    /** `inPlace`: Back must not lead to the page that is left. */
+    /** `inPlace`: replaces the history entry, so that Back does not lead to the page that is left. */
     'leave for': (_, params: { address: string; inPlace?: true }) => notProvided(`leave for ${params.address}`)(),
     'load the page anew': notProvided('load the page anew'),
     'drop the stored token': notProvided('drop the stored token'),
@@ -350,7 +350,7 @@ export const wizard = setup({
     'remember the transfer in the way': assign({
       transferInTheWay: (_, params: { transfer: Context['transferInTheWay'] }) => params.transfer,
     }),
-    // A letter to support must not name the one before.
+    // A later message to support must not name it.
     'forget the transfer': assign({
       transferId: null,
       status: null,
@@ -385,12 +385,12 @@ export const wizard = setup({
         supportId: typed.supportId || (transferId ?? ''),
       }),
     }),
-    // Who writes once more does not type the rest again.
+    // Another message to support keeps what was typed, except the issue, which is empty already.
     'forget the letter': assign({
       letter: null,
       typed: ({ context, event }) => (event.type === 'support.again' ? context.typed : NOTHING_TYPED),
     }),
-    // The page that shows it was left by a full load of another one.
+    // The page that shows it was left by loading another one.
     'forget an earlier letter': assign(({ context, event }) =>
       context.letter === null || event.type === 'support.visit' ? {} : { letter: null, typed: NOTHING_TYPED },
     ),
@@ -401,7 +401,7 @@ export const wizard = setup({
       type: 'message.show' as const,
       message: params.message,
     })),
-    /** So that it stays until it was looked at. */
+    /** Keeps the message until the visitor has looked at it. */
     'hold the message': raise({ type: 'message.hold' as const }),
     'refuse the password': raise({ type: 'password.refuse' as const }),
     'look at the page': raise({ type: 'page.look' as const }),

@@ -87,7 +87,10 @@ export type Parting = Pick<Context, 'jwt'> & { readonly everywhere: boolean; rea
 
 export type Context = {
   readonly settings: PortalSettings;
-  /** The visitor's clock in ms since 1970, as last read: for the countdown, and for when a running transfer was last heard from. */
+  /**
+   * The visitor's clock in ms since 1970, as last read: for the countdown, and for when a running transfer was last
+   * heard from.
+   */
   readonly now: number;
   readonly source: Source | null;
   readonly destination: Destination | null;
@@ -127,7 +130,10 @@ export type Context = {
   readonly statuses: Readonly<Record<string, TransferStatus>>;
 };
 
-/** What survives a reload or an OAuth round trip, under the keys of `portal.md` §3, and what support was written, or about to be. */
+/**
+ * What survives a reload or an OAuth round trip, under the keys of `portal.md` §3, and the message to support that was
+ * sent or begun.
+ */
 export type Session = Pick<
   Context,
   | 'source'
@@ -258,8 +264,8 @@ export type Event =
 
 /**
  * `busy` a call is under way; `slow` it takes longer than usual; `unavailable` the page makes way for the portal's
- * "unavailable" page until `call.retry`; `leaving` the visitor is asked whether to go Home, `parting` whether to sign out; `stale` nothing new
- * has been heard of the transfer for a while.
+ * "unavailable" page until `call.retry`; `leaving` the visitor is asked whether to go Home, `parting` whether to sign
+ * out; `stale` nothing new has been heard of the transfer for a while.
  */
 export type Tag = 'busy' | 'slow' | 'unavailable' | 'leaving' | 'parting' | 'stale';
 
@@ -275,5 +281,8 @@ export type Page = {
   readonly query?: (context: Context, value: StateValue) => Readonly<Record<string, string>>;
 };
 
-/** What a state of the first level says of itself. One without a page is between pages; one without a step is outside the wizard. */
+/**
+ * What a top-level state says of itself. A state without a page is between pages; one without a step is outside the
+ * wizard.
+ */
 export type Meta = { readonly step: Step; readonly page?: Page } | { readonly step?: never; readonly page: Page };

@@ -9,7 +9,10 @@ import { faultIn, holdDataFolder } from './server/store/data-folder.ts';
 
 const OLDEST_NODE = 24;
 const LAST_PORT = 65_535;
-/** What does not end after a signal, such as a statement to a database that says nothing, is broken off like any death, before an orchestrator's 60 s are over. */
+/**
+ * How long the process may take to end after a signal. What does not end by then, such as a statement to a silent
+ * database, is cut off, before an orchestrator kills the process after 60 s.
+ */
 const STOP_WITHIN_MS = 50_000;
 /** A terminal and systemd send their signal to npm as well, which passes it on. */
 const SAME_SIGNAL_WITHIN_MS = 2000;

@@ -1,8 +1,8 @@
 import { wizard } from '../wizard.setup.ts';
 
 /**
- * A page's message: it clears by itself after its life, and the clock stands still while it is looked at, and then begins
- * anew. A new one begins its own life. Not by `reenter`: beside other regions that would begin all of them anew.
+ * A page's message. It disappears after its `life`, which stands still while the visitor looks at it, and begins again
+ * afterwards, as with a new message. Restarting by `reenter` would also restart the regions beside it.
  */
 export function banner(life: 'banner life' | 'destination banner life') {
   return wizard.createStateConfig({

@@ -4,8 +4,8 @@ import { wizard } from '../wizard.setup.ts';
 import { givingUp } from './waiting.ts';
 
 /**
- * Step 4: the transfer is running, as far as is known; its ID is shown and can be copied. Whoever looks at the page later
- * is told when that is over.
+ * Step 4: the transfer counts as running until its status is known; its ID is shown and can be copied. The status is read
+ * again when the visitor returns to the page, which then says if the transfer has ended.
  */
 export const complete = wizard.createStateConfig({
   id: 'complete',
@@ -25,7 +25,7 @@ export const complete = wizard.createStateConfig({
     onError: {},
   },
   on: {
-    // By Back, once it has been ordered and the passwords are forgotten: Home would forget the transfer's ID too.
+    // Back after the order, when the passwords are forgotten, stays here: Home would forget the transfer's ID as well.
     'start-migration.visit': { guard: not('the source can sign in') },
     'transfer.open': {
       target: '#status',

@@ -20,9 +20,10 @@ function stepOf(role: Role) {
 }
 
 /**
- * Away to a provider's sign-in; that of an act is for an existing transfer. The page unloads here, unless there is no line
- * or nothing comes; the way back is `returned…`. It has no address of its own, so Back leads to the page that was left:
- * while it is still there by the machine, and out of the back/forward cache by itself.
+ * Leaves for a provider's sign-in. The page unloads here, except when the browser is offline or the provider's page
+ * does not come; the way back is `returned…`. For an `act` the sign-in belongs to an existing transfer. The state has
+ * no address, so Back leads to the page before it: the machine sees to that while the portal is still loaded, the
+ * back/forward cache afterwards.
  */
 function leaving(id: 'move' | Role) {
   const role = id === 'move' ? 'transfer' : id;
@@ -54,7 +55,7 @@ function refusal({ context }: { context: Context }): { message: Message } {
   return { message: { about: 'query', error: queryErrorOf(context.returned?.error ?? '') } };
 }
 
-/** In mid-wizard going Home or signing out is asked about, on the page that was left. */
+/** In the middle of the wizard, going Home and signing out are asked about first, on the page that was left. */
 const ASKING_FIRST = {
   'home.press': '#destination.home.asking',
   'sign-out.press': '#destination.home.askingToSignOut',
@@ -147,8 +148,8 @@ function refusalOfAct({ context }: { context: Context }): { message: Message } {
 }
 
 /**
- * Back from a sign-in for a transfer that has been ordered. A new sign-in puts it right at once; what is taken back or
- * copied with one is asked for once more.
+ * Back from a sign-in for a transfer that was ordered before. A sign-in that the transfer needs to continue is used at
+ * once; before a take-back or another run, the visitor is asked once more.
  */
 export const returnedForAct = wizard.createStateConfig({
   id: 'returned-for-act',

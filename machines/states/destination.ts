@@ -18,7 +18,7 @@ const refused = {
   ],
 } as const;
 
-/** An account that is created all the same is known again when the move is begun anew. */
+/** The account may be created all the same; the next try then gets `ACCOUNT_ALREADY_CREATED` and goes on. */
 const closing = { 'modal.close': 'offered' } as const;
 
 /** The primary move: warned, the account made, and after a pause away to the provider's sign-in. */

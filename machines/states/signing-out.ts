@@ -6,7 +6,10 @@ const unfinished = {
   actions: [{ type: 'show the message', params: { message: { about: 'sign-out unfinished' } } }, 'hold the message'],
 } as const;
 
-/** Clears the session at once, then tells the server; Home shows the result, with no hurry: it says what is left to do. */
+/**
+ * Clears the session at once, then tells the server. Home shows the result, which stays until the visitor has looked at
+ * it.
+ */
 export const signingOut = wizard.createStateConfig({
   id: 'signing-out',
   ...waiting(unfinished),

@@ -40,7 +40,7 @@ export const statusFromEmail = wizard.createStateConfig({
             onError: 'told',
           },
         },
-        // Who looks at the list again is told how the transfers stand by now.
+        // The statuses are read again when the visitor returns to the page.
         told: { on: { 'page.look': 'asking' } },
       },
       on: {

@@ -21,7 +21,7 @@ type Field = {
 /** The legacy email and an issue are required. */
 const incomplete = or(['the support email is off the cable domain', 'the issue is too short or too long']);
 
-/** A field that is judged a pause after the typing stops, and again on submit: the letter isn't sent while one is wrong. */
+/** A field that is checked a pause after the typing stops, and again on submit. Nothing is sent while a field is wrong. */
 function settledField({ event, guard, read }: Field) {
   return wizard.createStateConfig({
     initial: 'good',
@@ -91,7 +91,7 @@ const sending = wizard.createStateConfig({
         onError: [ifUnavailable, failed],
       },
     },
-    // The message is of the letter before.
+    // `#support` is entered anew, so that the page's message about the last letter goes.
     sent: { on: { 'support.again': '#support' }, exit: 'forget the letter' },
     unavailable: unavailableUntilAsked('posting', 'editing'),
   },

@@ -1,6 +1,6 @@
 import type { Context } from '../wizard.types.ts';
 
-/** What was typed, without the marks that nobody sees: some programs put them around a number or an address that is copied. */
+/** The text without invisible characters, which some programs put around a copied number or address. */
 export function withoutMarks(text: string): string {
   return text.replaceAll(/\p{Cf}/gu, '');
 }
@@ -10,7 +10,7 @@ export function asAddress(text: string): string {
   return withoutMarks(text).trim().toLowerCase();
 }
 
-/** Typing the email of an account, and the password. Beside a guard that holds still what is being verified. */
+/** Actions for typing an account's email and password. Use them with a guard against changes during verification. */
 export const typeEmail = {
   type: 'type',
   params: ({ event }: { event: { readonly email: string } }) => ({ email: asAddress(event.email) }),

@@ -104,12 +104,15 @@ export function refusedBy({ skipped = [], contacts }: Counted): number {
   return contacts?.refused ?? skipped.length - foldersLeftBy({ skipped });
 }
 
-/** Whether it may be more than {@link refusedBy} says: with whole folders, as many as are listed at most. */
+/** Whether {@link refusedBy} may be too low, because the list of skipped items is full and holds no more. */
 export function refusesMore({ skipped = [], contacts }: Counted): boolean {
   return contacts === undefined && skipped.length >= SKIPPED_SHOWN;
 }
 
-/** Whether it may be more folders than {@link foldersLeftBy} says: with messages, they have half of the list at least. */
+/**
+ * Whether {@link foldersLeftBy} may be too low: the list is full, and folders, which may fill half of it beside
+ * messages, do.
+ */
 export function leavesMoreFolders({ skipped = [] }: Counted): boolean {
   return skipped.length >= SKIPPED_SHOWN && 2 * foldersLeftBy({ skipped }) >= SKIPPED_SHOWN;
 }
@@ -130,7 +133,7 @@ export function leavesSomeOut(operation: Counted): boolean {
   return refusedBy(operation) + foldersLeftBy(operation) > 0;
 }
 
-/** Whether some of what it compared is known not to be there, or no longer. */
+/** Whether some messages or contacts are known to be missing: refused, or moved or deleted since. */
 export function lacksSome(operation: Counted): boolean {
   return leavesSomeOut(operation) || (operation.moved ?? 0) > 0;
 }

@@ -17,12 +17,15 @@ import { shared } from './wording.ts';
 const fetchLeaveWizard = () => import('./pages/leave-wizard.tsx');
 const LeaveWizard = laterPart(fetchLeaveWizard, 'LeaveWizard');
 
-/** A place in the history would make Back do nothing that is seen. */
+/**
+ * Moves the focus past the header. A link to `#main` would do, but add an entry to the history, and Back would seem to
+ * do nothing.
+ */
 function skip(): void {
   document.querySelector<HTMLElement>('#main h1')?.focus();
 }
 
-/** What every page stands in: header, footer, and what takes the page's place while there is none. */
+/** The frame around every page: header, footer, and whatever replaces the page while it can't be shown. */
 export function App() {
   const send = useSend();
   const unavailable = useWizard((snapshot) => snapshot.hasTag('unavailable'));
@@ -34,7 +37,8 @@ export function App() {
   const fetchesPage = useRouterState({ select: ({ isLoading }) => isLoading });
   const slow = useWizard((snapshot) => snapshot.hasTag('slow'));
   useEffect(() => {
-    // A question that can't be fetched when it is to be asked would take the place of the page, with all that was typed.
+    // Fetched beforehand: if it failed at the press, the error page would replace this one, and what was typed would be
+    // lost.
     if (asksFirst) fetchLeaveWizard().catch(() => {});
   }, [asksFirst]);
   const retry = () => {

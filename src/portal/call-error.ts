@@ -1,11 +1,11 @@
 import type { Side } from '../contract/calls/resume.ts';
 import type { CallFailureCode } from '../contract/failure-code.ts';
 
-/** A call that ended in no answer: the server's refusal, or how it could not be had. */
+/** A call that failed: the server refused it, could not be reached, or sent an answer that matches no schema. */
 export class CallError extends Error {
   override name = 'CallError';
   readonly error: CallFailureCode;
-  /** The transfer that is in the way. */
+  /** The ID of the transfer that prevented the call. */
   readonly transferId: string | undefined;
   /** Of a transfer's two mailboxes, the one whose sign-in was refused. */
   readonly side: Side | undefined;

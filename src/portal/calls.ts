@@ -23,7 +23,7 @@ import { validate } from '../contract/calls/validate.ts';
 import { createApi } from './api.ts';
 import type { Calls } from './machine-calls.ts';
 
-/** The calls of the contract, each under the name of the actor that makes it: what the machine says, as it travels. */
+/** The calls of the contract, by the names of the machine's actors; each turns the actor's input into the wire form. */
 export function createCalls(bearer: () => string | null): Calls {
   const ask = createApi(bearer);
   return {
@@ -32,7 +32,7 @@ export function createCalls(bearer: () => string | null): Calls {
     'ask for capabilities': (body, signal) => ask(capabilities, { body }, signal),
     'validate the account': (body, signal) => ask(validate, { body }, signal),
     'list the sign-ins': async (_, signal) => (await ask(signIns, {}, signal)).others,
-    // To its end, whatever page comes next; and with the bearer that the session has forgotten by now.
+    // Not aborted when the page changes, and with the bearer from the input: the session has already forgotten it.
     'sign out': ({ jwt, everywhere, ...mailbox }) =>
       createApi(() => jwt)(
         signOut,
@@ -90,7 +90,10 @@ type Listener = {
   readonly lost: () => void;
 };
 
-/** Follows a transfer until the signal, or until the line is lost: an end that the server makes counts as that too. */
+/**
+ * Follows a transfer until the signal aborts or the stream ends. Any end, including one by the server, is reported as
+ * `lost`.
+ */
 export function openStatusStream(id: string, signal: AbortSignal, { status, alive, lost }: Listener): void {
   if (signal.aborted) return;
   const query = { job_id: id } satisfies v.InferInput<typeof statusStream.Query>;

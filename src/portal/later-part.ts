@@ -1,7 +1,7 @@
 import { type ComponentType, lazy } from 'react';
 import { scriptOf } from './script.ts';
 
-/** A part of a page whose script comes when it is shown. */
+/** A part of a page whose script is fetched when it is first shown. */
 export function laterPart<Name extends string, Props>(
   load: () => Promise<Readonly<Record<Name, ComponentType<Props>>>>,
   name: Name,

@@ -17,9 +17,9 @@ const services = createServices(() => actor.getSnapshot().context.jwt);
 const local = openStorage('localStorage');
 const tab = openStorage('sessionStorage');
 const storedToken = readStoredToken(local);
-/** `null` where the script that reads it can't be fetched. */
+/** `null` if the script that reads it can't be fetched. */
 const session = await readSession(tab).catch(() => null);
-/** `vite.config.ts` puts it in; only a build that was asked for it has the inspector in it. */
+/** Defined by `vite.config.ts`: the inspector is only part of a build for which `INSPECT` is set. */
 declare const INSPECTOR_URL: string | null;
 const inspect =
   INSPECTOR_URL === null ? undefined : (await import('../inspector/connect.ts')).connectInspector(INSPECTOR_URL);

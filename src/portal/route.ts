@@ -3,13 +3,13 @@ import { isExport } from '../contract/transfer-status.ts';
 
 type Route = {
   readonly from?: string | undefined;
-  /** Files have no address. */
+  /** Absent for a download, and while it is unknown. */
   readonly to?: string | undefined;
-  /** Whether it is known where the mail goes. */
+  /** Whether the destination is known, at least its provider. */
   readonly isKnown: boolean;
 };
 
-/** Where a transfer goes, as the server tells its owner, or as this tab has ordered it. */
+/** The two mailboxes of a transfer: as the server tells its owner, or else as this tab has ordered it. */
 export function routeOf(snapshot: WizardSnapshot): Route {
   const { status, source, destination } = contextOfPage(snapshot);
   const isKnown = status?.destination !== undefined || destination !== null;
@@ -17,7 +17,7 @@ export function routeOf(snapshot: WizardSnapshot): Route {
   return { from: source?.email, to: destination?.email || undefined, isKnown };
 }
 
-/** Whether the status page says from where to where: to who may manage the transfer, once both ends are known. */
+/** Whether the status page shows the two mailboxes: to those who may manage the transfer, once both are known. */
 export function isRouteShown(snapshot: WizardSnapshot): boolean {
   const { from, to } = routeOf(snapshot);
   const status = snapshot.context.status ?? {};

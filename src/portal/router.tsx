@@ -16,7 +16,7 @@ import { LostScriptPage } from './pages/lost-script.tsx';
 import { scriptOf } from './script.ts';
 import { Standing, type WizardActor } from './wizard-context.tsx';
 
-/** The machine is asked for every address; what it refuses is redirected to where it stands. */
+/** Asks the machine for every address. If it refuses, the browser is redirected to the page that the machine is on. */
 const root = createRootRouteWithContext<{ actor: WizardActor; ask: (visit: Visit) => void }>()({
   beforeLoad: ({ location, context: { actor, ask }, preload }) => {
     if (preload) return;
@@ -39,7 +39,7 @@ function standing(page: Page, Component: FunctionComponent): FunctionComponent {
   );
 }
 
-/** A page whose script comes when it is asked for. */
+/** A page whose script is fetched when it is visited. */
 function later<Name extends string>(page: Page, load: () => Promise<Record<Name, FunctionComponent>>, name: Name) {
   return lazyRouteComponent(async () => {
     const { [name]: Component } = await scriptOf(name, load);
@@ -72,26 +72,29 @@ function isAt(address: Address | null, path: string, query: URLSearchParams): bo
   return new URLSearchParams(address.query).toString() === query.toString();
 }
 
-/** A message that comes or goes is no view of its own that Back would lead to. */
+/**
+ * Whether two addresses show the same view. They may differ in the error, because a message has no history entry of its
+ * own.
+ */
 function isSameView(query: Address['query'], searchStr: string): boolean {
   const [next, shown] = [new URLSearchParams(query), new URLSearchParams(searchStr)];
   for (const each of [next, shown]) for (const name of Object.keys(errorQuery(''))) each.delete(name);
   return next.toString() === shown.toString();
 }
 
-/** What closes a dialog, as its button does, or what stands in for a page: there is one where the machine takes either. */
+/** The events that close a dialog, or a page that stands in for another. One is open if the machine accepts either. */
 const CLOSING = [{ type: 'modal.close' }, { type: 'home.stay' }] as const;
 
-/** Shows the next page by way of a fade. The router's own way leaves the rejection of a fade that is cut short unhandled. */
+/** Fades to the next page. (The router's own view transitions leave the rejection of an interrupted one unhandled.) */
 async function fade(update: () => Promise<void>): Promise<void> {
   if (!('startViewTransition' in document) || matchMedia('(prefers-reduced-motion: reduce)').matches) return update();
   const { dataset } = document.documentElement;
   const transition = document.startViewTransition(async () => {
-    // The old page is a picture by now. The new one is none: a picture would take no presses while it fades in.
+    // By now the old page is a snapshot. CSS shows the new one live, because a snapshot can't be clicked while it fades in.
     dataset['fading'] = '';
     await update();
   });
-  // That the animation did not run (two pages in a row, a hidden tab): the update runs all the same.
+  // Rejects if the animation was skipped (two pages in a row, a hidden tab). The update runs all the same.
   transition.ready.catch(() => {});
   transition.finished.then(
     () => delete dataset['fading'],
@@ -100,12 +103,12 @@ async function fade(update: () => Promise<void>): Promise<void> {
   return transition.updateCallbackDone;
 }
 
-/** A router on the wizard: the address follows the machine, and the machine is asked for every other address. */
+/** The router. The address follows the machine, and the machine is asked for every address that the visitor enters. */
 export function createWizardRouter(actor: WizardActor, history?: RouterHistory) {
   let asking = false;
-  /** Back from the first view would leave the portal, so behind a dialog there is a copy of its place for Back to leave. */
+  /** On the first view, Back would leave the portal. So a dialog there pushes a second history entry, for Back to leave. */
   let onCopy = false;
-  /** Back closes the dialog that is open, and stays on the page. */
+  /** Makes Back close the open dialog instead of leaving the page. */
   const closeInstead = ({ action }: { readonly action: string }) => {
     const closing = CLOSING.find((event) => actor.getSnapshot().can(event));
     if (closing === undefined || !(onCopy || action === 'BACK')) return false;
@@ -113,7 +116,7 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
     onCopy = false;
     const { href } = router.history.location;
     actor.send(closing);
-    // Some lead on: Back has left their page for good.
+    // Closing some dialogs leads to another page; Back has then left this one.
     return stays && router.history.location.href === href;
   };
   const router = createRouter({
@@ -127,7 +130,7 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
       },
     },
     defaultPreload: false,
-    // The browser would scroll the page that is left, and Back would lead to the top of the other.
+    // The browser's own restoration would scroll the page that is being left, and Back would show the other one's top.
     scrollRestoration: true,
     defaultErrorComponent: LostScriptPage,
     // Plain text: the default would read an ID of digits as a number.
@@ -139,7 +142,7 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
     ...(history === undefined ? {} : { history }),
   });
   let fading = 0;
-  // Of a view that stays, nothing fades, unless it comes back from a page that is not shown yet: pages change in turn.
+  // The same view does not fade, unless another fade is still under way: then this one has to follow it.
   router.startViewTransition = async (update) => {
     const [shown, next] = [router.state.resolvedLocation, router.latestLocation];
     const stays = shown?.pathname === next.pathname && isSameView(next.search, shown.searchStr);
@@ -159,7 +162,7 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
       holdBack?.();
       holdBack = null;
     }
-    // What the router asked for it redirects itself, in the place of the address: Back must not lead there again.
+    // While the router asks, it redirects by itself and replaces the address, so that Back does not lead there again.
     if (asking) return;
     const address = addressOf(snapshot);
     if (address === null) return;

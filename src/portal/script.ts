@@ -1,13 +1,13 @@
 import { isPortalThere } from './portal-there.ts';
 import { openStorage } from './storage.ts';
 
-/** Marks in the session storage, by the script for which the portal has been loaded anew. */
+/** The prefix of marks in the session storage, one for each script that the portal has been reloaded for. */
 const RELOADED = 'reloaded-for:';
 
 /**
- * A script that comes when it is needed. One that can't be fetched though the portal is there went with an earlier
- * version: the portal is loaded anew, once until that script has come.
- * @throws when that did not help, or the portal is away as well
+ * Fetches a script when it is needed. If that fails although the portal can be reached, the script belongs to an earlier
+ * version that has been replaced: the portal is reloaded, but only once until the script has been fetched.
+ * @throws if that did not help, or the portal can't be reached either
  */
 export async function scriptOf<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
   const tab = openStorage('sessionStorage');
@@ -22,12 +22,12 @@ export async function scriptOf<Module>(name: string, load: () => Promise<Module>
       location.reload();
       await new Promise(() => {});
     }
-    // Not as the browser says it: the router would load the portal anew by itself.
+    // Not the browser's own error, at which the router would reload the portal by itself.
     throw new Error('A part of the portal could not be fetched.', { cause });
   }
 }
 
-/** For a visitor who tries again: the portal may be loaded anew once more. */
+/** Allows another reload for each script, because the visitor has pressed "Try again". */
 export function forgetReloads(): void {
   const tab = openStorage('sessionStorage');
   for (const key of Object.keys(tab ?? {})) if (key.startsWith(RELOADED)) tab?.removeItem(key);

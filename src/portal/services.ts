@@ -6,8 +6,8 @@ import type { CallInput, CallName } from './machine-calls.ts';
 import { scriptOf } from './script.ts';
 
 /**
- * The calls are fetched with the first of them, so that Home is there sooner.
- * @throws {CallError} when they can't be
+ * Fetches the script of the calls when the first one is made, which keeps it out of Home's first load.
+ * @throws {CallError} if it can't be fetched
  */
 async function fetchCalls() {
   try {
@@ -17,7 +17,7 @@ async function fetchCalls() {
   }
 }
 
-/** The machine's actors, for real. */
+/** The real implementations of the machine's actors. */
 export function createServices(bearer: () => string | null): typeof ACTORS {
   const make = async <Name extends CallName>(name: Name, input: CallInput<Name>, signal: AbortSignal) =>
     (await fetchCalls()).createCalls(bearer)[name](input, signal);
@@ -30,7 +30,7 @@ export function createServices(bearer: () => string | null): typeof ACTORS {
   return {
     ...calls,
     'check the stored token': fromPromise(async ({ input, signal }) =>
-      // Most visitors have none, and need no call for it.
+      // Most visitors have no token, and then the script of the calls need not be fetched.
       input.token === null ? null : make('check the stored token', input, signal),
     ),
     'copy to the clipboard': fromPromise(({ input }) => navigator.clipboard.writeText(input.text)),

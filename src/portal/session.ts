@@ -13,8 +13,8 @@ function toStored({ source, destination, ...rest }: Session): Stored {
 }
 
 /**
- * The stored session. One value that does not fit its schema drops them all: the visitor starts at Home.
- * @throws when the script that reads it can't be fetched: it stays as it is
+ * Reads the stored session. If one value does not match its schema, all are dropped, and the visitor starts at Home.
+ * @throws if the script that reads it can't be fetched; the stored session then stays as it is
  */
 export async function readSession(storage: Storage | null): Promise<Session> {
   if (storage === null || KEYS.every((key) => storage.getItem(key) === null)) return BLANK_SESSION;
@@ -54,7 +54,7 @@ function forgetSession(storage: Storage): void {
   for (const key of [...KEYS, 'currentStep']) storage.removeItem(key);
 }
 
-/** How far each place of the history was scrolled: the router keeps it from one load to the next, and has read it by now. */
+/** Removes the scroll positions that the router keeps in the session storage between loads; it has read them by now. */
 export function forgetScrolls(storage: Storage | null): void {
   if (storage === null) return;
   for (const key of Object.keys(storage)) if (key.startsWith('tsr-scroll-restoration')) storage.removeItem(key);

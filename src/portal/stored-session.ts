@@ -3,7 +3,10 @@ import { ContactsFormat, EmailFormat } from '../contract/export-format.ts';
 import { OauthProvider, Provider } from '../contract/provider.ts';
 import { TransferId } from '../contract/transfer.ts';
 
-/** A stored session, by the keys of `portal.md` §3, what a sign-in on the status page was begun for, and a message to support that was begun or sent. Fetched only by a visitor who has one. */
+/**
+ * The schema of a stored session: the keys of `portal.md` §3, the purpose of a sign-in that was begun on the status page,
+ * and a message to support that was begun or sent. This script is fetched only by visitors who have one.
+ */
 const Stored = v.object({
   srcAccount: v.nullable(v.object({ email: v.string(), password: v.string(), provider: v.literal('sanbruno') })),
   dstAccount: v.nullable(

@@ -81,7 +81,7 @@ export function countdown({ unit, count }: TimeLeft): string {
   return new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 }
 
-/** The day that ends then, as Pacific time has it, where the specification means Pacific time; midnight is the end of one. */
+/** The date of a deadline in Pacific time, as the specification means it. Midnight counts as the end of the day before. */
 export function pacificDate(iso: string, style: Intl.DateTimeFormatOptions = {}): string {
   const timeZone = 'America/Los_Angeles';
   const format = dateFormat({ dateStyle: 'long', ...style, timeZone });

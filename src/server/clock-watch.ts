@@ -4,7 +4,7 @@ import { lookAgain } from './look-again.ts';
 import type { Sql } from './store/database.ts';
 import { CLOCKS_APART_MS } from './web/limits.ts';
 
-/** What is told of a clock that is not the database's, which all processes share; `null` of one that is. */
+/** What to log if this machine's clock differs from the database's, which all processes share; `null` if it doesn't. */
 export async function clockFault(database: Sql, now: () => number): Promise<string | null> {
   const asked = now();
   const [row] = await database.query<{ at: number }>(
@@ -22,7 +22,10 @@ type Watched = {
   readonly log: Pick<Log, 'error' | 'info'>;
 };
 
-/** Looks at the start and every ten minutes for a clock that is not the database's, until it is disposed of; it is told once each time that it goes wrong. */
+/**
+ * Compares the clocks at the start and then every ten minutes, until it is disposed of. The log says so once each time
+ * that they begin to differ, and when they agree again.
+ */
 export async function watchClock({ database, clock, log }: Watched): Promise<AsyncDisposable> {
   let isWrong = false;
   const look = async () => {

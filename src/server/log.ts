@@ -38,7 +38,10 @@ type OfServer = { readonly fault?: unknown; readonly account?: unknown };
 /** Node's and its libraries' names for what is wrong with a connection. */
 const CODE = /^[A-Z][A-Z0-9_]{1,47}$/;
 
-/** Name, code and place of an error. Its message is left out: mail servers and libraries put addresses and commands in it. */
+/**
+ * Name, code and place of an error. Its message is left out: mail servers and libraries put addresses and commands in
+ * it.
+ */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
   const { code, responseCode, command, fault, account } = error as NodeJS.ErrnoException & Refused & OfServer;

@@ -20,7 +20,7 @@ type Sealing = {
 type Opened = { readonly vault: Vault; readonly safe: Safe };
 
 /**
- * What secrets are sealed by; all that a former key has sealed is sealed anew.
+ * Opens the keys that secrets are sealed with, and seals anew what was sealed with a former key.
  * @throws {SettingsError} when the key is not the one of this database
  */
 export async function openSealing(sealing: Sealing & { readonly log: Pick<Log, 'warn'> }): Promise<Opened> {
@@ -39,7 +39,7 @@ export async function openSealing(sealing: Sealing & { readonly log: Pick<Log, '
 }
 
 /**
- * The same for a command beside the product, which leaves the key to that.
+ * The same for a command that runs beside the product: it neither records the key nor seals anything anew.
  * @throws {SettingsError} when the key is not the one of this database
  */
 export async function openSealingBeside(sealing: Sealing): Promise<Opened> {

@@ -2,8 +2,8 @@ import type { Log } from './log.ts';
 import type { Vault } from './store/vault.ts';
 
 /**
- * What an operator is told of who tried what, beside the log of the program. An address is a keyed digest, the same in
- * each line, so that one can be followed through the log without being named; only who has `SECRET_KEY` can look for one.
+ * The security log: who tried what. Addresses appear as keyed digests, so that one can be followed through the log without
+ * being named; finding the lines of a given address takes `SECRET_KEY`.
  */
 export type SecurityEvent =
   | 'sign-in accepted'

@@ -15,7 +15,10 @@ export type Hand = {
   readonly see: (text: string) => Promise<void>;
   readonly arriveAt: (heading: string) => Promise<void>;
 };
-/** Steps by unique names, in order. Names have only letters, digits, spaces and hyphens, so that they can be used in a link. */
+/**
+ * Steps by unique names, in order. Names have only letters, digits, spaces and hyphens, so that they can be used in a
+ * link.
+ */
 export type Steps = Readonly<Record<string, (hand: Hand) => Promise<void>>>;
 
 const TO_THE_END = 'The end';

@@ -15,7 +15,10 @@ type Load = { readonly number: number; readonly path: string; readonly session: 
 type Away = { readonly address: string; readonly session: Session };
 type Props = { readonly script: Script; readonly start: string };
 
-/** The real machine in a scripted world. As in a browser, a sign-in elsewhere unloads the page, and coming back reloads it. */
+/**
+ * The real machine in a scripted world. As in a browser, a sign-in elsewhere unloads the page, and coming back reloads
+ * it.
+ */
 export function Journey({ script, start }: Props) {
   const [load, setLoad] = useState<Load>({ number: 1, path: start, session: BLANK_SESSION });
   const [away, setAway] = useState<Away | null>(null);

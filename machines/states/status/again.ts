@@ -4,14 +4,17 @@ import { wizard } from '../../wizard.setup.ts';
 import { waiting } from '../waiting.ts';
 import { closedWhileCalling, LOOKING, passwordForm, refusedAt, seekingConsent, typing } from './act.ts';
 
-/** The page of the new transfer looks as that of the one before. */
+/** A message, because the new transfer's page looks like the one before. */
 const sayDaily = { type: 'show the message', params: { message: { about: 'daily started' } } } as const;
 
-/** A new transfer between the same mailboxes, for what came since, or from now on once a day: both are signed in to once more. */
+/**
+ * A new transfer between the same mailboxes, once for what came since, or from now on once a day. Both mailboxes have
+ * to be signed in to again.
+ */
 function copying<const Purpose extends 'again' | 'daily'>(purpose: Purpose) {
   const refused = `status-${purpose}-refused` as const;
   const { failed, failures, unproven } = refusedAt(`#${refused}`, 'again refused', LOOKING);
-  /** Only that mailbox has to be signed in to again; the other sign-in is still valid. */
+  /** One mailbox refused its sign-in. Only that one is forgotten; the other sign-in is still valid. */
   const refusedAtSide = <const Wanted extends Side, const Forget extends string>(side: Wanted, forget: Forget) =>
     ({
       guard: refusedBy(side),

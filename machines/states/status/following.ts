@@ -10,7 +10,10 @@ const remember = [
   { type: 'remember the status', params: ({ event }: { event: { status: TransferStatus } }) => event },
 ] as const;
 
-/** A transfer that has been erased meanwhile is not to be found any more, and nothing can be done about it. */
+/**
+ * Requests the status, continuing at `missed` if that fails. A transfer that has been erased meanwhile is not found,
+ * which ends its dialogs.
+ */
 function asking<const Missed extends string>(missed: Missed) {
   const { invoke, ...rest } = askingForStatus('#status-live', missed);
   return wizard.createStateConfig({
@@ -42,8 +45,9 @@ function askingLater<const Missed extends string>(missed: Missed) {
 }
 
 /**
- * While it goes on, the transfer is followed live. When the line is lost, its status is asked for after a pause, and then it is
- * followed anew; where that fails as well, the pauses are longer, and from the second time on the visitor is told.
+ * Follows a transfer that goes on by a live stream. When the stream is lost, the status is requested after a pause, and
+ * the stream is opened again; if the request fails too, the pauses get longer, and from the second failure on the
+ * visitor is told.
  */
 export const following = wizard.createStateConfig({
   initial: 'live',

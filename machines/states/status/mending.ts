@@ -7,7 +7,10 @@ import { closedWhileCalling, passwordForm, refusedAt, seekingConsent, typing } f
 
 const { failed, failures, unproven } = refusedAt('#status-mending-refused', 'mend refused', []);
 
-/** The one thing that the transfer needs of its owner: a new password, a new sign-in at the provider, or room. */
+/**
+ * What the transfer needs from its owner to continue: a new password, a new sign-in at the provider, or room in the
+ * mailbox.
+ */
 export const mending = wizard.createStateConfig({
   initial: 'asking',
   states: {

@@ -3,7 +3,7 @@ import { wizard } from '../../wizard.setup.ts';
 import { waiting } from '../waiting.ts';
 import { askingForStatus } from './asking-for-status.ts';
 
-/** They may have been deleted all the same, so the status is requested. */
+/** The files may have been deleted all the same, so the status is requested. */
 const notDeleted = {
   target: 'looking',
   actions: { type: 'show the message', params: failureOf('export deletion failed') },
@@ -12,8 +12,8 @@ const notDeleted = {
 const askingToDelete = { guard: 'there are exports', target: 'confirming' } as const;
 
 /**
- * Nothing changes by itself any more, but something may be begun in another tab: who looks at the page again is shown how
- * it stands now. The finished export can be deleted at once; the visitor is asked first.
+ * Nothing changes by itself any more, but another tab may begin something: the status is read again when the visitor
+ * returns to the page. A finished export can be deleted here, after a question.
  */
 export const settled = wizard.createStateConfig({
   initial: 'resting',

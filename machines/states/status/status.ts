@@ -45,7 +45,7 @@ export const status = wizard.createStateConfig({
     },
   },
   type: 'parallel',
-  // The pages of the next order would show where this one went.
+  // Otherwise the pages of the next order would show this transfer's destination.
   exit: 'forget the status',
   states: {
     page: {

@@ -32,45 +32,54 @@ export type AttentionReason = v.InferOutput<typeof AttentionReason>;
 const Attention = v.object({ side: Side, reason: AttentionReason });
 export type Attention = v.InferOutput<typeof Attention>;
 
-/** `name` is omitted for callers who may not see it; of what was left out `done` counts nothing. */
+/** `name` is omitted for callers who may not see it. `done` does not count what was left out. */
 const Folder = v.object({ name: v.optional(v.string()), done: count, total: count });
 export type Folder = v.InferOutput<typeof Folder>;
 
 /**
- * What the engine knows about one operation. `done` never exceeds `total`, and no count ever decreases except `copied`,
- * by the messages that turn out to be lost, `present`, by those that turn out to be `moved`, and, at the end, `total`, by what was deleted before it
- * was read, and `kept`, by what is not there any more. `bytes` is the octets moved; `folders` are in the order of work.
- * Of `done`, `copied` counts the messages that this transfer has copied (for an export: that are in its files), and
- * `present` those that were there already, for example from an earlier transfer between the same mailboxes, and
- * `moved` those that were there before and that their owner has moved or deleted since: they are not copied again. `kept`
- * counts the messages that the provider keeps in its own form, `compared` those that were read back at the destination.
- * `left` is the estimated number of seconds until it is done, if there is an estimate.
- * `attention.until` is when the operation ends unless its owner fixes the problem; `failure` is a sentence for the
- * subscriber about why it has stopped or paused; `ended` means that its owner stopped it. `taken_back` counts what has
- * been removed again after the end; with `taking_back` that is still going on.
- * `lost`, `duplicated` and `changed` are present once the final comparison has been made. Times are ISO 8601.
+ * What the engine knows about one operation; all times are ISO 8601. `done` never exceeds `total`, and no count decreases,
+ * except where its comment says so.
  */
 export const Progress = v.object({
   status: v.string(),
+  /** The messages or contacts that are dealt with: copied, there already, moved, or refused. */
   done: v.optional(count),
+  /** Falls at the end by what was deleted at the source before it was read. */
   total: v.optional(count),
+  /** The octets moved. */
   bytes: v.optional(count),
   skipped: v.optional(v.array(v.union([Skipped, SkippedForStrangers]))),
+  /** A sentence for the subscriber: why the operation has stopped or paused. */
   failure: v.optional(v.string()),
+  /** Present, like `duplicated` and `changed`, once the final comparison has been made. */
   lost: v.optional(count),
   duplicated: v.optional(count),
   changed: v.optional(count),
+  /** Copied by this transfer (for an export: in its files). Falls by messages that turn out to be lost. */
   copied: v.optional(count),
+  /**
+   * There already, for example from an earlier transfer between the same mailboxes. Falls by messages that turn out to be
+   * `moved`.
+   */
   present: v.optional(count),
+  /** There before, but moved or deleted by their owner since. They are not copied again. */
   moved: v.optional(count),
+  /** Kept by the provider in a form of its own. Falls at the end by messages that are not there any more. */
   kept: v.optional(count),
   waiting: v.optional(v.object({ reason: WaitingReason, until: v.optional(v.string()) })),
+  /** `until`: when the operation ends unless its owner fixes the problem. */
   attention: v.optional(v.object({ ...Attention.entries, until: v.optional(v.string()) })),
+  /** Its owner stopped it. */
   ended: v.optional(v.literal('cancelled')),
+  /** Read back at the destination. */
   compared: v.optional(count),
+  /** The estimated number of seconds until it is done, if there is an estimate. */
   left: v.optional(count),
+  /** In the order of work. */
   folders: v.optional(v.array(Folder)),
+  /** Removed again after the end. */
   taken_back: v.optional(count),
+  /** Removing is still under way. */
   taking_back: v.optional(v.literal(true)),
   started: v.optional(v.string()),
   finished: v.optional(v.string()),
@@ -99,18 +108,19 @@ export const ContactsProgress = v.object({
 });
 export type ContactsProgress = v.InferOutput<typeof ContactsProgress>;
 
-/**
- * Forwarding of new mail, also where another transfer between the same mailboxes has set it up. `to` and `since` (ISO 8601) are present once it has been set up, `ended` once its owner has
- * switched it off or a later transfer forwards elsewhere; `copies` tells, where it is known, whether one of each message stays in the old mailbox; `to` only for those who may see everything.
- */
+/** Forwarding of new mail, which may have been set up by another transfer between the same mailboxes. Times are ISO 8601. */
 export const Forwarding = v.object({
   status: v.string(),
   failure: v.optional(v.string()),
   started: v.optional(v.string()),
   finished: v.optional(v.string()),
+  /** The address that is forwarded to. Only for callers who may see everything. */
   to: v.optional(v.string()),
+  /** Present once forwarding has been set up. */
   since: v.optional(v.string()),
+  /** Present once its owner has switched it off, or a later transfer forwards elsewhere. */
   ended: v.optional(v.string()),
+  /** Whether a copy of each message stays in the old mailbox, if that is known. */
   copies: v.optional(v.boolean()),
 });
 export type Forwarding = v.InferOutput<typeof Forwarding>;

@@ -10,7 +10,7 @@ import { useSend, useWizard } from '../wizard-context.tsx';
 export function Banner({ message }: { readonly message: Subject }) {
   const send = useSend();
   const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
-  // A sign-in leads back to Home only when it was to look transfers up.
+  // A failed sign-in returns to Home only if it was begun there, to look up transfers.
   const wordsOf = useWizard((at) => (at.matches('home') || at.matches('status') ? wordsBesideTransfers : messageWords));
   return (
     <WordedMessage

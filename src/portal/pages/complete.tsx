@@ -56,7 +56,7 @@ export function CompletePage() {
   );
 }
 
-/** Until it is known, the transfer runs: it was ordered a moment ago. */
+/** Until its status is known, the transfer counts as running, because it was ordered a moment ago. */
 function standing(status: TransferStatus | null): 'running' | 'waiting' | 'ended' {
   if (attentionOf(status) !== undefined) return 'waiting';
   return status !== null && isAtItsEnd(status) ? 'ended' : 'running';

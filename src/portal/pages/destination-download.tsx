@@ -9,7 +9,7 @@ import { WizardPage } from './wizard-page.tsx';
 
 const words = destination.download;
 
-/** Takes the page's place; Back leads to the other ways. */
+/** The form for a download. It replaces the page; Back returns to the ways to choose from. */
 
 export function DownloadPage() {
   const snapshot = useWizard((whole) => whole);

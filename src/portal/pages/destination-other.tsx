@@ -19,7 +19,10 @@ import { WizardPage } from './wizard-page.tsx';
 
 const words = destination.other;
 
-/** Any other provider; takes the page's place, and Back leads to the other ways. Where it signs in by OAuth, the password is not asked for. */
+/**
+ * The form for any other provider. It replaces the page; Back returns to the ways to choose from. A provider with OAuth
+ * needs no password here.
+ */
 export function OtherPage() {
   const snapshot = useWizard((whole) => whole);
   const send = useSend();
@@ -100,7 +103,7 @@ export function OtherPage() {
   );
 }
 
-/** What is said where the password was asked for. It takes the focus over from the field, if that had it. */
+/** Replaces the password field at a provider with OAuth, and takes over the focus if the field had it. */
 function InPlaceOfPassword({ children }: { readonly children: string }) {
   const place = useRef<HTMLParagraphElement>(null);
   useLayoutEffect(() => {

@@ -88,7 +88,7 @@ function Ways({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   );
 }
 
-/** Whether the other ways are open. While the next page comes, they stay as they were. */
+/** Whether the other ways are open. They stay as they were while the machine has left this page and the next one loads. */
 function useOpen(snapshot: WizardSnapshot): boolean {
   const open = snapshot.matches('destination') ? !snapshot.matches({ destination: { options: 'closed' } }) : null;
   const [shown, setShown] = useState(open ?? false);
@@ -116,7 +116,7 @@ function Options({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   );
 }
 
-/** The page stands until the next one is there: the machine may have left it already, on this way or another one. */
+/** Whether the dialog of the move is open. The machine may already be in `leavingForMove` while this page is still shown. */
 function isNoticed(snapshot: WizardSnapshot): boolean {
   const steps = ['warned', 'creatingAccount', 'redirecting', 'unavailable'] as const;
   return snapshot.matches('leavingForMove') || steps.some((move) => snapshot.matches({ destination: { move } }));

@@ -3,10 +3,10 @@ import { DELAYS } from '../../../machines/wizard.delays.ts';
 import { BarsLoader } from '../parts/bars-loader.tsx';
 import { shared } from '../wording.ts';
 
-/** Most scripts are there before the eye would see anything of it, and before a screen reader should tell. */
+/** Most scripts arrive sooner than this; for them nothing is shown, or announced by a screen reader. */
 const LATE_MS = 400;
 
-/** Shown while the script of what was pressed is fetched, which no state of the machine knows of. */
+/** Shown while a script is fetched after a press. The machine has no state for that. */
 export function LateLoader() {
   const [text, setText] = useState<string>();
   useEffect(() => {

@@ -6,7 +6,7 @@ import { useSend, useWizard } from '../wizard-context.tsx';
 
 type Props = { readonly signOut: boolean };
 
-/** Asked in mid-wizard, before Home or the end of the sign-in forgets everything. */
+/** The question in the middle of the wizard, before going Home or signing out discards everything. */
 export function LeaveWizard({ signOut }: Props) {
   const send = useSend();
   const words = signOut ? signOutFirst : leaveWizard;
@@ -28,7 +28,7 @@ export function LeaveWizard({ signOut }: Props) {
   );
 }
 
-/** Below the answers, which would move from under a finger: the list comes later than they do, and may be long. */
+/** Stands below the buttons, because it arrives later and may be long: above them, it would move them under a finger. */
 function OtherBrowsers() {
   const others = useWizard(({ context }) => context.signIns) ?? [];
   return (

@@ -6,7 +6,7 @@ function reload(): void {
   void isPortalThere().then((isThere) => isThere && location.reload());
 }
 
-/** A page's own script could not be fetched: it waits until the portal is there. */
+/** Shown if a page's script can't be fetched; reloads once the browser is online again. */
 export function LostScriptPage() {
   useEffect(() => {
     addEventListener('online', reload);

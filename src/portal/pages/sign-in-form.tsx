@@ -17,9 +17,9 @@ type Props = {
   readonly emailNote: Note | undefined;
   readonly passwordMissing: boolean;
   readonly busy: boolean;
-  /** It has been done: the button takes no more presses. */
+  /** The visitor has been signed in: the button can no longer be pressed. */
   readonly done?: boolean;
-  /** What came of it, or what helps those who can't sign in. */
+  /** The result, or help for those who can't sign in. */
   readonly children: ReactNode;
 };
 

@@ -104,7 +104,10 @@ function Route({ context }: { readonly context: Context }) {
   );
 }
 
-/** Contacts stay behind because they were not permitted: that is said, and can be mended here. */
+/**
+ * Says that contacts will not be copied, because the provider was not permitted to take them, and offers another
+ * sign-in.
+ */
 function ContactsLeftOut({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const send = useSend();
   const { destination, settings } = snapshot.context;

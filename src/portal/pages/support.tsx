@@ -113,7 +113,7 @@ function Letter({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   );
 }
 
-/** What it takes to send; when that was tried in vain, the page still says so after its message has gone. */
+/** What the form still needs. After a failed try, it says so even when the page's message has cleared. */
 function needsOf(snapshot: WizardSnapshot, complete: boolean, wasTried: boolean): string {
   const { settings, typed } = snapshot.context;
   const [cableDomain = '', ...others] = settings.legacyDomains;

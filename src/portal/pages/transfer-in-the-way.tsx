@@ -3,7 +3,7 @@ import { Link } from '../parts/link.tsx';
 import { transferInTheWay as words } from '../wording/message.ts';
 import { useSend, useWizard } from '../wizard-context.tsx';
 
-/** The way to the transfer that runs already, or is completed. It stays when the message about it has gone. */
+/** A link to the transfer that prevented a new one, running or completed. It outlasts the message about it. */
 export function TransferInTheWay() {
   const transfer = useWizard((snapshot) => snapshot.context.transferInTheWay);
   const send = useSend();

@@ -24,7 +24,7 @@ export function UnavailablePage({ onRetry }: Props) {
   );
 }
 
-/** It was the line: what the visitor had asked for waits for them. */
+/** The browser is, or was, offline. The button repeats what failed; the machine repeats mere reads by itself. */
 function Offline({ online, onRetry }: Props & { readonly online: boolean }) {
   const words = shared.offline;
   return (

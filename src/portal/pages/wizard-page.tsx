@@ -12,13 +12,13 @@ type Props = {
   readonly lead?: ReactNode;
   /** Names what the page shows of several things in turn. */
   readonly view?: string;
-  /** The last step is behind the visitor. */
+  /** All steps are done, including the last one. */
   readonly done?: boolean;
-  /** The page is of another way than the move to Yahoo, before one is chosen. */
+  /** The page belongs to a way other than the move to Yahoo, though no destination has been chosen yet. */
   readonly elsewhere?: boolean;
-  /** Nothing was found, which is at no step. */
+  /** The page says that nothing was found, so it is at no step. */
   readonly lost?: boolean;
-  /** The page itself says from where to where the mail goes. */
+  /** The page itself shows both mailboxes, so the printed line omits them. */
   readonly saysRoute?: boolean;
   readonly children?: ReactNode;
 };
@@ -65,7 +65,7 @@ export function WizardPage({
   );
 }
 
-/** On paper only: of which day the page is, and whose and where the mail goes unless the page says so itself. */
+/** Only visible on paper: the date, and both mailboxes unless the page itself shows them. */
 function Printed({ withRoute }: { readonly withRoute: boolean }) {
   const from = useWizard((snapshot) => routeOf(snapshot).from);
   const to = useWizard((snapshot) => routeOf(snapshot).to);
@@ -75,6 +75,6 @@ function Printed({ withRoute }: { readonly withRoute: boolean }) {
     ...(withRoute && to !== undefined ? [printed.to(to)] : []),
     printed.on(day),
   ];
-  // As style alone: on the screen nobody is to find it, nor hear it.
+  // Shown by CSS (`attr(data-said)`), so that neither a search in the page nor a screen reader finds it.
   return <div className="printed" data-said={said.join('\n')} aria-hidden="true" />;
 }

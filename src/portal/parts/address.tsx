@@ -1,13 +1,13 @@
 import type { CSSProperties } from 'react';
 
-/** What is no longer has one line in any place of a phone. */
+/** An address of at most this many characters fits on one line everywhere on a phone. */
 const SHORT = 24;
-/** What is longer takes several lines whatever its size. */
+/** A longer address than this takes several lines even in small type. */
 const FITTED = 36;
 
 /**
- * An email address. One that may take two lines breaks after its "@" first. A short one is of one text, and none of more
- * than two: a screen reader may read each by itself.
+ * An email address. One that may need two lines breaks after its "@" first. It consists of at most two text nodes, a short
+ * one of a single one, because a screen reader may read each separately.
  */
 export function Address({ children }: { readonly children: string }) {
   const { length } = children;

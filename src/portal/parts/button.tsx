@@ -4,21 +4,21 @@ type Props = {
   readonly children: string;
   readonly rank?: 'primary' | 'secondary' | 'quiet';
   readonly size?: 'large';
-  /** `submit` sends the form around it; then `onPress` is left out. */
+  /** `submit` submits the surrounding form; `onPress` is then omitted. */
   readonly type?: 'button' | 'submit';
-  /** The button's work is under way: it keeps its place, its size and the focus, and takes no presses. */
+  /** The button's action is under way: it keeps its place, its size and the focus, but can't be pressed. */
   readonly busy?: boolean;
-  /** What is said aloud meanwhile. To the eye its label goes on with dots: it keeps the name by which it was found. */
+  /** What a screen reader says meanwhile. The visible label only gets dots, so that the button keeps its accessible name. */
   readonly busyLabel?: string;
   readonly disabled?: boolean;
   /**
-   * It is disabled only until something has been checked, and keeps its place among what the keys lead to: what comes
-   * after it is not pressed in its stead.
+   * It is disabled only until a check is done, so it stays in the tab order: otherwise Tab would lead to the next button,
+   * and that might be pressed instead.
    */
   readonly checking?: boolean;
-  /** The longest label that this button ever shows, where that isn't its own with dots; it keeps room for it. */
+  /** The longest label that the button ever shows, if that isn't its own with dots; room is kept for it. */
   readonly reserve?: string;
-  /** The id of what says why it is disabled. */
+  /** The id of the element that says why the button is disabled. */
   readonly describedBy?: string;
   readonly onPress?: () => void;
 };

@@ -1,6 +1,6 @@
 import type { Drawing } from './icon.tsx';
 
-/** What pages after Home draw, so that it comes with them. */
+/** The icons of the pages after Home. They are kept out of `icon.tsx`, so that Home does not load them. */
 export const DRAWINGS = {
   letter: 'M3 6h18v12H3V6Zm0 .5 9 7 9-7',
   at: 'M16 12a4 4 0 1 1-8 0 4 4 0 0 1 8 0Zm0 0v1.5a2.5 2.5 0 0 0 5 0V12a9 9 0 1 0-4 7.5',

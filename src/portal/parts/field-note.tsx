@@ -5,14 +5,14 @@ import { Icon } from './icon.tsx';
 export type Note = {
   readonly kind: 'error' | 'good' | 'waiting';
   readonly text: string;
-  /** A message of the page says the same aloud: it is not said twice. */
+  /** The page's message announces the same text, so this one isn't announced again. */
   readonly isSaid?: true;
 };
 
 type Props = {
   readonly id: string;
   readonly note: Note | undefined;
-  /** The longest error that is said here, where it takes more lines than most; room is kept for it. */
+  /** The longest error of this field, if it takes more lines than usual; room is kept for it. */
   readonly reserve?: string | undefined;
 };
 

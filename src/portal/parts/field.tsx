@@ -6,9 +6,9 @@ export type FieldProps = {
   readonly label: string;
   readonly value: string;
   readonly onType: (text: string) => void;
-  /** The field is left, or Enter says that it is filled in. */
+  /** The field lost the focus, or Enter was pressed. */
   readonly onLeave?: () => void;
-  /** Also where the form takes no submit yet. */
+  /** Enter was pressed, even if the form can not be submitted yet. */
   readonly onEnter?: () => void;
   readonly name: string;
   readonly help?: string | undefined;
@@ -41,7 +41,7 @@ export function Field({
   const id = useId();
   const box = useRef<HTMLInputElement>(null);
   const caret = useRef<number | null>(null);
-  // A value that comes back changed (lowercased) would send the caret to the end.
+  // The machine may change the value (to lower case), which would move the caret to the end.
   useLayoutEffect(() => {
     if (caret.current !== null && document.activeElement === box.current)
       box.current?.setSelectionRange(caret.current, caret.current);

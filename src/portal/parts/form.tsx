@@ -9,14 +9,14 @@ const REFUSAL = '.message[data-kind=error]';
 const NEAREST = { block: 'nearest' } as const;
 
 /**
- * What is typed is checked by the machine, so the browser's own bubbles stay away. A submit that ends in an error leads
- * the focus to the field that is wrong, or to the first one that has been emptied, and what is said into view.
+ * A form without the browser's own validation, because the machine checks what is typed. If a submit ends in an error, the
+ * focus moves to the wrong field, or to the first one that was emptied, and the error is scrolled into view.
  */
 export function Form({ label, onSubmit, children }: Props) {
   const form = useRef<HTMLFormElement>(null);
   /** The fields that had something in them when the form was submitted; `null` when that has been answered. */
   const submitted = useRef<readonly HTMLInputElement[] | null>(null);
-  // A submit that changes nothing is looked at as well.
+  // Makes the effect run after every submit, even one that changes nothing on the page.
   const [, lookAgain] = useReducer((submits: number) => submits + 1, 0);
   useEffect(() => {
     const wrong = form.current?.querySelector<HTMLElement>(WRONG_FIELD) ?? null;
@@ -28,7 +28,7 @@ export function Form({ label, onSubmit, children }: Props) {
     submitted.current = null;
     (wrong ?? emptied)?.focus();
     refusal?.scrollIntoView(NEAREST);
-    // Last: where there is no room for both, the field is what is to be used.
+    // Last, so that the field is visible if there is no room for both.
     (wrong?.closest('.field') ?? emptied)?.scrollIntoView(NEAREST);
   });
   useEffect(() => () => setErrorInTitle(false), []);

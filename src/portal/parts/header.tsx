@@ -7,7 +7,7 @@ type Props = {
   readonly faqLabel: string;
   readonly faqUrl: string;
   readonly onHome: () => void;
-  /** Left out for who has not signed in. */
+  /** Omitted for visitors who have not signed in. */
   readonly signOut?: { readonly label: string; readonly onPress: () => void };
 };
 

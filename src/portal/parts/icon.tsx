@@ -19,7 +19,7 @@ type Props = {
   readonly name: IconName;
   /** In px at the text's default size. */
   readonly size?: number;
-  /** What the drawing says when no words beside it say the same. */
+  /** The alternative text; omitted if the text next to the icon says the same. */
   readonly label?: string;
 };
 

@@ -6,7 +6,7 @@ type Props = {
   readonly className?: string;
   /** With `className="button"`, as a button's. */
   readonly rank?: 'primary' | 'secondary';
-  /** Takes the place of a plain click; a click for a new tab or window stays the browser's. */
+  /** Called instead of following a plain click. A click that opens a new tab or window is left to the browser. */
   readonly onFollow?: () => void;
 };
 

@@ -1,6 +1,9 @@
 import { useEffect, useLayoutEffect, useRef } from 'react';
 
-/** Of a page that changes by itself: the focus goes to its heading when what had it was taken away. Who has pressed beside it has left it. */
+/**
+ * For a page that changes by itself: if the focused element is removed, the heading gets the focus. Not if the visitor
+ * has clicked elsewhere.
+ */
 export function useFocusThatIsLost(): void {
   const last = useRef<Element | null>(null);
   useEffect(() => {
@@ -10,7 +13,7 @@ export function useFocusThatIsLost(): void {
     };
     const go = () =>
       queueMicrotask(() => {
-        // Behind another window it keeps its place.
+        // If only the window lost the focus, the active element stays the same.
         if (document.activeElement === document.body && last.current?.isConnected === true) last.current = null;
       });
     addEventListener('focusin', come, { signal: leaving.signal });

@@ -32,7 +32,7 @@ export function Message({ kind, title, content = [], children, onHold, onRelease
       data-kind={kind}
       data-size={title === undefined ? 'small' : 'large'}
       role={kind === 'error' ? 'alert' : 'status'}
-      // That it came to be under a pointer that rests, by a scroll or by itself, is no look at it.
+      // A message that appears or scrolls under a resting pointer is not being looked at.
       onPointerMove={({ movementX, movementY }) => {
         if (movementX === 0 && movementY === 0) return;
         isPointedAt.current = true;

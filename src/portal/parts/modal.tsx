@@ -24,7 +24,7 @@ export function Modal({ title, closeLabel, onClose, children }: Props) {
     const press = (event: PointerEvent) => {
       pressed = event.target === element;
     };
-    // A selection that is dragged out of a field ends on the background, but did not begin there.
+    // Not if the press began in the dialog: selecting text in a field may end on the background.
     const click = (event: MouseEvent) => {
       if (pressed && event.target === element) close.current();
     };

@@ -14,12 +14,15 @@ type Props = {
   readonly children: ReactNode;
 };
 
-/** The frame of a page. The focus goes to its heading when it appears, and when what had it went with another view. */
+/**
+ * The frame of a page. The heading gets the focus when the page appears, and when a change of view removed the focused
+ * element.
+ */
 export function Page({ heading, title, titleWithError = title, lead, steps, view, children }: Props) {
   const top = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     top.current?.focus({ preventScroll: true });
-    // In place of a longer page its beginning could be out of sight.
+    // After a longer page, the top of this one could be scrolled out of sight.
     if ((top.current?.getBoundingClientRect().top ?? 0) < 0) scrollTo(0, 0);
   }, []);
   const shown = useRef(view);

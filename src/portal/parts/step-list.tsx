@@ -7,7 +7,7 @@ type Props = {
   readonly current: number;
   /** The current step is done as well. */
   readonly done?: boolean;
-  /** Such as `Step 2 of 4: Yahoo Mail`; takes the list's place on a phone. */
+  /** Such as `Step 2 of 4: Yahoo Mail`; replaces the list on a phone. */
   readonly summary: string;
   readonly doneLabel: string;
 };

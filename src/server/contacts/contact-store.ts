@@ -75,7 +75,10 @@ export type ContactWriter = {
    * time: the destination is asked to refuse the update then, and the contact is read again.
    */
   fill(existing: ExistingContact, contact: Contact, signal: AbortSignal): Promise<FillResult>;
-  /** Creates a group that no contact has created by naming it, or adds members. Returns notes as `write` does. Can be repeated. */
+  /**
+   * Creates a group that no contact has created by naming it, or adds members. Returns notes as `write` does. Can be
+   * repeated.
+   */
   group(group: ContactGroup, signal: AbortSignal): Promise<readonly string[]>;
 };
 

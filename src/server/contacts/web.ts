@@ -109,8 +109,10 @@ export class Web {
 
   /**
    * Follows redirects within the origin and waits out 429 and 503, as well as other 5xx, 408, 423, 425 and broken
-   * connections when the request may be repeated. A refused access token is renewed once. Other statuses are the caller's.
-   * @throws {ContactStoreError} `unavailable`, `full`, `authentication` (401), `unexpected`; the signal's reason when aborted
+   * connections when the request may be repeated. A refused access token is renewed once. Other statuses are the
+   * caller's.
+   * @throws {ContactStoreError} `unavailable`, `full`, `authentication` (401), `unexpected`; the signal's reason when
+   *   aborted
    */
   async ask(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
     for (let attempt = 1; ; attempt += 1) {

@@ -76,7 +76,8 @@ export type MailExport = ExportRun &
 
 /**
  * Stages all mail, and writes the parts that fill up meanwhile. Continues where an earlier run stopped.
- * @throws {ExportPaused} on a full disk, or when files can't be stored now; {@link MailError}, {@link Stopped} as the reader does
+ * @throws {ExportPaused} on a full disk, or when files can't be stored now; {@link MailError}, {@link Stopped} as the
+ *   reader does
  */
 export async function stageMail(services: ExportServices, work: MailExport): Promise<void> {
   await withRoom(services, work, (workspace) => unlessDamaged(workspace, () => stage(workspace, work)));

@@ -13,7 +13,10 @@ const NEXT_ADDRESS_MS = 2500;
 
 type Addresses = readonly [string, ...string[]];
 
-/** What to connect to, now: each of the `addresses`, best first, was checked; `servername` is for SNI and the certificate. */
+/**
+ * What to connect to, now: each of the `addresses`, best first, was checked; `servername` is for SNI and the
+ * certificate.
+ */
 export type CheckedHost = { readonly addresses: Addresses; readonly servername: string; readonly trusted: boolean };
 
 /** Options of a connection. */
@@ -120,7 +123,10 @@ function some([first, ...others]: readonly string[]): Addresses {
 
 type Interfaces = ReturnType<typeof networkInterfaces>;
 
-/** Whether this machine has an address of the same family that leads out of it; IPv6 has some that lead to its own line only. */
+/**
+ * Whether this machine has an address of the same family that leads out of it; IPv6 has some that lead to its own line
+ * only.
+ */
 function reachedFrom(interfaces: Interfaces): (address: string) => boolean {
   const own = Object.values(interfaces).flatMap((each) => each ?? []);
   const families = new Set(

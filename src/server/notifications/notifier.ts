@@ -114,7 +114,10 @@ function isRefused(error: unknown): error is Error & { readonly response?: strin
   return error instanceof Error && 'permanent' in error && error.permanent === true;
 }
 
-/** The address is none, can't be written to, or has letters that not every server between here and there knows (RFC 3463, RFC 6531). */
+/**
+ * The address is none, can't be written to, or has letters that not every server between here and there knows (RFC
+ * 3463, RFC 6531).
+ */
 function isNoMailbox(error: unknown): boolean {
   return isRefused(error) && /^5\d\d[ -]5\.(?:1\.(?:[1236]|10)|2\.1|6\.7)\b/.test(error.response ?? '');
 }

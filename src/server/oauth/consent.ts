@@ -58,7 +58,10 @@ export type Consents = {
   finish(path: string, query: URLSearchParams, browser: string | undefined): Promise<Consent>;
   /** Whether a sign-in of this browser gave the token, and for this account. */
   gave(tokenId: string, account: { email: string; provider: string }, browser: string): Promise<boolean>;
-  /** The address that a status hash proves, and digests of whose it is by the key and former ones, to the browser that it was given to; `null` when it proves none, or does not any more. */
+  /**
+   * The address that a status hash proves, and digests of whose it is by the key and former ones, to the browser that
+   * it was given to; `null` when it proves none, or does not any more.
+   */
   ownerOf(hash: string, browser: string): Promise<StatusOwner | null>;
   /** The name of a browser in sign-ins, derived from its cookie. */
   nameOf(browser: string): string;
@@ -233,7 +236,10 @@ function scopeOf({ claimScopes = [] }: Profile, scopes: readonly string[]): stri
   return ['openid', 'email', ...claimScopes, ...scopes].join(' ');
 }
 
-/** An answer without `scope` grants everything requested (RFC 6749 §5.1). Microsoft may omit the resource from the scopes. */
+/**
+ * An answer without `scope` grants everything requested (RFC 6749 §5.1). Microsoft may omit the resource from the
+ * scopes.
+ */
 function hasScopes(granted: string | undefined, needed: readonly string[]): boolean {
   if (granted === undefined) return true;
   const names = granted.toLowerCase().split(' ');

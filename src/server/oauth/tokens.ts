@@ -57,7 +57,10 @@ export type Tokens = {
 };
 
 type Revocable = { readonly access?: string; readonly refresh?: string };
-/** `email` is absent when it is not proven; `persons` are digests of what the provider knows them by, the newest key's first. */
+/**
+ * `email` is absent when it is not proven; `persons` are digests of what the provider knows them by, the newest key's
+ * first.
+ */
 type Owner = {
   readonly provider: OauthProvider;
   readonly email?: string | undefined;

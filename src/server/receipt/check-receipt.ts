@@ -17,7 +17,10 @@ const Statement = v.object({
   lines: v.number(),
   list: v.string(),
 });
-/** `signed`: the statement as it is signed. `isListChecked`: each line was held against the signature, and not the sums alone. */
+/**
+ * `signed`: the statement as it is signed. `isListChecked`: each line was held against the signature, and not the sums
+ * alone.
+ */
 export type Checked = {
   readonly statement: v.InferOutput<typeof Statement>;
   readonly signed: string;

@@ -21,7 +21,10 @@ export type ItemFate =
   | 'refused'
   | 'gone';
 
-/** One line of a receipt. `date` is ISO 8601, `size` octets, `sha256` hex of the source's octets; empty where there is none. */
+/**
+ * One line of a receipt. `date` is ISO 8601, `size` octets, `sha256` hex of the source's octets; empty where there is
+ * none.
+ */
 export type Item = {
   readonly kind: 'message' | 'contact';
   readonly folder: string;

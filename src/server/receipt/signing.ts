@@ -16,7 +16,10 @@ export function publicPem(key: KeyObject): string {
   return createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString();
 }
 
-/** The cells of an item in every format, harmless in a spreadsheet: kind, folder, date, subject, size, sha256, fate, note. */
+/**
+ * The cells of an item in every format, harmless in a spreadsheet: kind, folder, date, subject, size, sha256, fate,
+ * note.
+ */
 export function cellsOf(item: Omit<Item, 'kind' | 'fate'> & { kind: string; fate: string }): string[] {
   const { kind, folder, date, subject, size, sha256, fate, note } = item;
   return [kind, folder, date, subject, size === null ? '' : `${size}`, sha256, fate, note].map(harmless);

@@ -20,7 +20,10 @@ export function faultIn(folder: string, error: unknown): unknown {
   );
 }
 
-/** The folder of the embedded defaults, locked by this process: PGlite has no lock of its own, and a second process makes it lose rows. */
+/**
+ * The folder of the embedded defaults, locked by this process: PGlite has no lock of its own, and a second process
+ * makes it lose rows.
+ */
 export type DataFolder = AsyncDisposable & {
   readonly path: string;
   /** The generated `SECRET_KEY`, created on first use and readable by its owner only. */

@@ -67,7 +67,10 @@ const NOT_THERE = /^(?:08|25006|40|53|55P03|57|58)/;
 const REACHED = /^(?:08P01|3F000|40|42|53|55P03|57|58)/;
 const EXAMPLE = ' Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal';
 
-/** The database, by default the PostgreSQL of `DATABASE_URL`, can't be used, at the start or later. The message is for the operator. */
+/**
+ * The database, by default the PostgreSQL of `DATABASE_URL`, can't be used, at the start or later. The message is for
+ * the operator.
+ */
 export class DatabaseUnavailable extends Mendable {
   override name = 'DatabaseUnavailable';
   /** The database's error code (PostgreSQL, appendix A) or the system's, for the log. */

@@ -11,7 +11,10 @@ import { betweenSameAccounts, transferById, type Transfer } from './transfer.ts'
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** The most days that a daily, which transfers new mail once a day, can last. It can then be switched on again, with a new sign-in. */
+/**
+ * The most days that a daily, which transfers new mail once a day, can last. It can then be switched on again, with a
+ * new sign-in.
+ */
 export const DAILY_DAYS = 60;
 /** How long before access ends the last run starts, so that it can finish in time. */
 const LAST_RUN_BEFORE_MS = 3 * HOUR_MS;

@@ -20,7 +20,8 @@ export type HeldLease = Lease & { readonly mayWrite: () => boolean };
 
 /**
  * A transfer to work on, with how often its owner has put it right, or for how many seconds at least another worker, or
- * a take-back, holds it; `null` if it has ended. `unreleased`: a lease has expired by the database's clock without having been released.
+ * a take-back, holds it; `null` if it has ended. `unreleased`: a lease has expired by the database's clock without
+ * having been released.
  */
 export type Taking =
   | { readonly transfer: Transfer; readonly lease: Lease; readonly stopAsked: boolean; readonly resumed: number }

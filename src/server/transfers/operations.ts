@@ -144,8 +144,9 @@ export async function noteProgress(
 
 /**
  * Why an operation is paused, and until when (milliseconds since the epoch), if that is known. `waited`: it waits to
- * retry what a server has refused, or was in trouble with, which it does only so many times each. `counts`: the run counts as that many idle ones
- * even if the other side is busy. `idle`: how it was when the run began, which has moved nothing whatever its progress says.
+ * retry what a server has refused, or was in trouble with, which it does only so many times each. `counts`: the run
+ * counts as that many idle ones even if the other side is busy. `idle`: how it was when the run began, which has moved
+ * nothing whatever its progress says.
  */
 export type Waiting = {
   readonly reason: WaitingReason;

@@ -14,7 +14,10 @@ import { statusOf, type StatusSources } from './status.ts';
 import { newsOf } from './transfer-news.ts';
 import { insertTransfer, type Transfer } from './transfer.ts';
 
-/** What a subscriber has ordered. `imap` is `host` or `host:port`. A destination has a password or a token, an export neither. */
+/**
+ * What a subscriber has ordered. `imap` is `host` or `host:port`. A destination has a password or a token, an export
+ * neither.
+ */
 export type TransferOrder = {
   readonly source: {
     readonly email: string;
@@ -138,7 +141,10 @@ export function openTransfers({
     return id;
   }
 
-  /** Whoever orders a running transfer again is told of it, at the contact they named last. An order for what is new names none. */
+  /**
+   * Whoever orders a running transfer again is told of it, at the contact they named last. An order for what is new
+   * names none.
+   */
   async function noteAnotherOrder(
     id: string,
     { notificationContact }: TransferOrder,

@@ -11,7 +11,10 @@ import { betweenSameAccounts } from './transfer.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const ERASED_AT_ONCE = 50;
-/** Transfers are erased together only up to about so many messages: fifty with 60,000 each took 83 s, too long for one statement. */
+/**
+ * Transfers are erased together only up to about so many messages: fifty with 60,000 each took 83 s, too long for one
+ * statement.
+ */
 const MESSAGES_AT_ONCE = 100_000;
 const NOBODY = 'erased@erased.invalid';
 

@@ -14,7 +14,10 @@ const WITHOUT_JOB = `select id from transfers join
 const SENT_TOGETHER = 1000;
 
 const AHEAD = "now() + interval '1 minute'";
-/** What a clock that was ahead has written: of jobs that wait, of workers' last signs of life, of when they were looked for. */
+/**
+ * What a clock that was ahead has written: of jobs that wait, of workers' last signs of life, of when they were looked
+ * for.
+ */
 const FROM_AHEAD = [
   `update pgboss.job set start_after = now() + (start_after - created_on), created_on = now()
    where state in ('created', 'retry') and created_on > ${AHEAD} returning 1`,

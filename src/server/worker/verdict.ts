@@ -15,8 +15,8 @@ import { SENTENCES } from './sentences.ts';
 /** Runs in a row that moved nothing, with pauses of up to five minutes: about two hours. */
 export const IDLE_RUNS = 28;
 /**
- * A mail server, a provider's sign-in or an address book may be unreachable for a night or a weekend, and a quota of contacts
- * used up until tomorrow: this many runs, most of them half an hour apart, take three days.
+ * A mail server, a provider's sign-in or an address book may be unreachable for a night or a weekend, and a quota of
+ * contacts used up until tomorrow: this many runs, most of them half an hour apart, take three days.
  */
 const AWAY_RUNS = IDLE_RUNS + 144;
 /** Gmail says goodbye to every connection for up to a day when its daily limit is exceeded: 30 hours, an hour apart. */

@@ -30,7 +30,7 @@ export function ActDialog({ title, children }: { readonly title: string; readonl
   );
 }
 
-/** What came of an act that was refused, or that it takes long; else who helps. */
+/** Why the act was refused, or that it takes longer than usual; otherwise who can help. */
 export function ActOutcome({ snapshot }: Props) {
   return (
     <MessagePlace size="large">
@@ -60,7 +60,7 @@ type PasswordProps = Props & {
   readonly isMissing: boolean;
   /** Whose password it is. */
   readonly side: Side;
-  /** Where a form asks for two, the second one. */
+  /** The second password of a form that asks for two. */
   readonly of?: 'destination';
 };
 
@@ -83,7 +83,7 @@ export function Password({ snapshot, label, isMissing, side, of }: PasswordProps
   );
 }
 
-/** Leads to the provider of the new mailbox; where that isn't known, to the one that the visitor names. */
+/** Leads to the sign-in at the new mailbox's provider or, if that isn't known, at the one that the visitor chooses. */
 export function SignInElsewhere({ snapshot }: Props) {
   const send = useSend();
   const provider = destinationOf(snapshot.context);
@@ -119,7 +119,7 @@ export function SignInElsewhere({ snapshot }: Props) {
 
 type SubmitProps = { readonly busy: boolean; readonly label: string; readonly busyLabel: string };
 
-/** Sends the form around it. */
+/** The submit button of the form around it. */
 export function Submit({ busy, label, busyLabel }: SubmitProps) {
   return (
     <div className="actions">
@@ -137,7 +137,7 @@ type AskProps = {
   readonly busy: boolean;
 };
 
-/** The two answers to whether it is to be done. */
+/** The two buttons of a question: keep everything as it is, or go ahead. */
 export function Ask({ keep, confirm, busyLabel, busy }: AskProps) {
   const send = useSend();
   return (

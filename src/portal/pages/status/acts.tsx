@@ -25,7 +25,7 @@ export function Attention({ snapshot }: Props) {
   const need = needIn(snapshot);
   if (need === null) return null;
   return (
-    // The alert itself is what comes: of one within what comes, Orca says nothing.
+    // The alert has to be the inserted element itself: Orca announces none that is nested in what is inserted.
     <div role="alert">
       <section className="status-card" data-kind="attention" aria-labelledby="need">
         <div className="stack" data-gap="small">

@@ -35,13 +35,13 @@ type CopyingProps = Props & {
   };
 };
 
-/** Where the new mailbox is signed in to elsewhere, that comes first: what is typed here doesn't outlive it. */
+/** A sign-in at the new mailbox's provider comes first: the page unloads for it, and what was typed here would be lost. */
 function Copying(props: CopyingProps) {
   const { snapshot, words } = props;
   const elsewhere = isOauthProvider(destinationOf(snapshot.context));
   const isSignInFirst = elsewhere && snapshot.context.tokenId === null;
   return (
-    // A dialog of its own for each, so that the focus goes to what is there to do.
+    // The key makes each step a dialog of its own, so that the focus moves to what is new in it.
     <ActDialog key={String(isSignInFirst)} title={words.title}>
       {words.text.map((each) => (
         <p key={each}>{each}</p>

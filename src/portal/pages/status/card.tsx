@@ -28,17 +28,17 @@ type Props = {
   readonly progress: Progress;
   /** Whether the operation belongs to an export. */
   readonly ofExport: boolean;
-  /** Of an export that was stopped, or has failed, nothing is kept. */
+  /** It belongs to an export that was stopped or has failed, so no files are kept. */
   readonly hasNoFiles: boolean;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Whether its owner hears of the end. */
+  /** Whether the owner will be notified of the end. */
   readonly isTold: boolean;
   /** The other operation of the same transfer. */
   readonly beside: Progress | undefined;
   /** When new mail is looked for next, once a day (ISO 8601). */
   readonly looksAgain: string | undefined;
-  /** What only this operation has to tell. */
+  /** Notes that only this operation has. */
   readonly children?: ReactNode;
 };
 
@@ -50,7 +50,7 @@ const ICONS = {
   waiting: 'clock',
 } as const;
 
-/** One operation: how it stands, how far it is, what was done, what is being done, and when it will be done. */
+/** The card of one operation: its status, its progress, what has been done, and when it will be done. */
 export function OperationCard({
   kind,
   title,
@@ -87,7 +87,7 @@ export function OperationCard({
   );
 }
 
-/** What was copied is not there any more. */
+/** What was copied has been taken back, at least in part. */
 function isUndone(progress: Progress): boolean {
   return standingOf(progress) === 'success' && isTakenBack(progress);
 }
@@ -98,7 +98,7 @@ function Standing({
   words: { looks, label, texts },
 }: Pick<Props, 'kind' | 'title'> & { readonly words: ReturnType<typeof standingWords> }) {
   return (
-    // With the heading, so that what is said tells of which transfer.
+    // The live region includes the heading, so that a screen reader says which operation it is about.
     <div className="stack" data-gap="small" role={looks === 'failed' ? 'alert' : 'status'}>
       <h2 id={kind}>{title}</h2>
       <div>
@@ -138,7 +138,7 @@ function Done({ kind, progress, ofExport, hasNoFiles }: Pick<Props, 'kind' | 'pr
 
 function copiedWords(kind: Props['kind'], progress: Progress, ofExport: boolean): string {
   const copied = copiedBy(progress);
-  // Of an export nothing is saved before there are files.
+  // An export has saved nothing until there are files.
   const isSaved = ofExport && standingOf(progress) === 'success';
   if (progress.finished === undefined || copied > 0) return status.done(kind, copied, progress.bytes, isSaved);
   if (standingOf(progress) !== 'success' || leavesSomeOut(progress)) return status.notCopied;
@@ -154,7 +154,7 @@ function Answer({ question, answer }: { readonly question: string; readonly answ
   );
 }
 
-/** Whole folders, and messages or contacts, that are not there; who may not see their names reads the reasons alone. */
+/** The folders, messages and contacts that were not copied. Visitors who may not see their names see only the reasons. */
 function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' | 'ofExport'>) {
   const items = progress.skipped ?? [];
   const folders = items.filter(isOfFolder);
@@ -208,7 +208,7 @@ function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' |
   );
 }
 
-/** That a list can't show everything. */
+/** The note below a list that is too long to be shown in full. */
 export function ListEnd({ of, ofExport }: { readonly of: readonly unknown[]; readonly ofExport: boolean }) {
   return of.length < SKIPPED_SHOWN ? null : <p className="soft">{status.listEnds(ofExport)}</p>;
 }

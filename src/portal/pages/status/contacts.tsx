@@ -11,7 +11,7 @@ import { ListEnd } from './card.tsx';
 
 const OUTCOMES = ['copied', 'remarked', 'completed', 'present', 'refused'] as const;
 
-/** What became of the contacts, by number, and what there is to say of single ones. */
+/** How many contacts had which outcome, and the remarks about single ones. */
 export function ContactsOutcome({
   progress,
   ofExport,
@@ -58,7 +58,7 @@ type ForwardingProps = {
   readonly legacyName: string;
 };
 
-/** Whether new mail goes on to the new mailbox, where to and since when. */
+/** Whether new mail is forwarded, where to and since when. */
 export function ForwardingCard({ status, forwarding, legacyName }: ForwardingProps) {
   const send = useSend();
   const { finished, failure, since, to, ended, copies } = forwarding;

@@ -7,18 +7,18 @@ import { ActDialog, ActOutcome, Ask } from './act-dialog.tsx';
 
 type Props = { readonly snapshot: WizardSnapshot };
 
-/** Whether what still arrives is brought once a day, when next and until when; and the switch for it. */
+/** Whether new mail is copied once a day, when next and until when; with the button that switches it on or off. */
 export function DailyCard({ snapshot }: Props) {
   const send = useSend();
   const { status, settings } = snapshot.context;
   const { turnOn, turnOff } = words;
-  // After a stop the rest comes first, and what was taken back is not wanted.
+  // Not offered after a stop, when the rest should be copied first, nor after a take-back, when nothing is wanted.
   const isWanted = status !== null && !isCancelled(status) && status.brings_back !== true;
   const mayTurnOn = isWanted && isOffered(status, 'daily');
   const mayTurnOff = isOffered(status, 'daily off');
   if (status?.daily === undefined || !(mayTurnOn || mayTurnOff)) return null;
   const { until, next, ended } = status.daily;
-  // On paper there is no button to accept an offer by.
+  // A mere offer is not printed, because paper has no button to accept it.
   const isOffer = next === undefined && ended === undefined;
   return (
     <section className={isOffer ? 'status-card on-screen' : 'status-card'} aria-labelledby="daily">

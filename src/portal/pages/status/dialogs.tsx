@@ -21,7 +21,7 @@ export function Stop({ snapshot }: Props) {
       </ActDialog>
     );
   return (
-    // A dialog of its own, so that the focus goes to what is said when there is nothing to stop any more.
+    // The key makes it a dialog of its own, so that the focus moves to the text once there is nothing left to stop.
     <ActDialog key="asking" title={title}>
       {text(settings.legacyName, isExport(status ?? {})).map((each) => (
         <p key={each}>{each}</p>
@@ -33,8 +33,8 @@ export function Stop({ snapshot }: Props) {
 }
 
 /**
- * The files are fetched by the browser itself, which shows by its cookie whose it is. Without `download`, so that it can
- * be led elsewhere when it is no longer.
+ * The links are followed by the browser itself, whose cookie identifies the owner. They have no `download` attribute: a
+ * browser that may no longer have the receipt is redirected to a page, which must not be saved as the file.
  */
 export function Receipt({ snapshot }: Props) {
   const { title, text, links } = words.receipt;

@@ -24,12 +24,12 @@ export function Exports({ snapshot, files }: Props) {
   const { status: known, settings, now } = snapshot.context;
   const isClosed = isOver(timeLeft(settings.accessEnd, now));
   const operation = known?.emailmigration ?? known?.contactsmigration;
-  // What waits goes on by itself: nothing has gone wrong.
+  // A waiting operation continues by itself, so it is shown as running and not as failed.
   const isWaiting = operation?.waiting !== undefined && operation.finished === undefined;
   const badge = exportBadge(operation === undefined || isWaiting ? 'running' : standingOf(operation));
-  // What its owner has stopped, or has to put right, is no fault of the export.
+  // Stopped by its owner: not a failure of the export.
   const isStopped = known !== null && isCancelled(known) && known.files !== 'there';
-  // Nothing of it goes on, and there are no files.
+  // Nothing is running any more, and there are no files.
   const hasEnded =
     isStopped || known?.files === 'deleted' || (badge.kind === 'failed' && operation?.finished !== undefined);
   const isOwners = isStopped || attentionOf(known) !== undefined;

@@ -46,7 +46,7 @@ export function lacksContacts(snapshot: WizardSnapshot): boolean {
   return isDone(snapshot) && isMissing && bringsNoContacts !== true && isOauthProvider(destinationOf(snapshot.context));
 }
 
-/** What came of it, and what comes next. */
+/** The summary of a finished transfer: the result, and what to do next. */
 export function Finished({ snapshot }: Props) {
   const { status, settings } = snapshot.context;
   const { emailmigration, contactsmigration } = status ?? {};
@@ -137,7 +137,7 @@ function AfterExport({ snapshot }: Props) {
   );
 }
 
-/** Whose new mailbox isn't known chooses. */
+/** Lets the visitor choose the guide if the new mailbox's provider isn't known. */
 function WhichGuide() {
   const send = useSend();
   return (
@@ -196,7 +196,10 @@ function foldersLeft(progress: Progress = { status: '' }): Fact[] {
   return count === 0 ? [] : [{ icon: 'warning', text: words.foldersLeft(count, leavesMoreFolders(progress)) }];
 }
 
-/** How the contacts could come too; not where the old mailbox has no address book, and only then an export lacks them. */
+/**
+ * How the contacts can still be copied. There is no way if the old mailbox has no address book, which is also the only
+ * reason why an export lacks them.
+ */
 function noContacts({ context }: WizardSnapshot): string {
   const { permitted, typed, unread } = words.noContacts;
   if (context.settings.bringsNoContacts === true || isExport(context.status ?? {})) return unread;

@@ -48,7 +48,7 @@ type TransferProps = {
   readonly asking: boolean;
 };
 
-/** How it stands, where it goes, when it began. */
+/** One transfer of the list: its status, its destination and its start. */
 function Transfer({ id, started, status, asking }: TransferProps) {
   const send = useSend();
   const destination = useWizard((snapshot) => snapshot.context.destination);
@@ -77,7 +77,10 @@ function Transfer({ id, started, status, asking }: TransferProps) {
   );
 }
 
-/** How all of a transfer stands: what its owner has to do is said before what runs, that before what has failed, and that before what is done. */
+/**
+ * The status of a transfer as a whole: the first that applies to any operation of attention needed, running, failed and
+ * done.
+ */
 function wholeOf(transfer: TransferStatus): keyof typeof words.standing | null {
   if (attentionOf(transfer) !== undefined) return 'attention';
   const standings = progressesOf(transfer).map((each) =>

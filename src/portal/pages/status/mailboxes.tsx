@@ -10,7 +10,7 @@ import { route as words } from '../../wording/status-route.ts';
 
 type Props = { readonly snapshot: WizardSnapshot };
 
-/** From where to where, as far as who looks may know it. */
+/** Both mailboxes, as far as this visitor may see them. */
 export function Route({ snapshot }: Props) {
   const { context } = snapshot;
   const { from, to } = routeOf(snapshot);
@@ -36,7 +36,7 @@ export function Route({ snapshot }: Props) {
   );
 }
 
-/** Which mailbox is meant, for who is to sign in to it; `undefined` where that isn't known. */
+/** The address of the mailbox to sign in to; `undefined` if it isn't known. */
 export function mailboxIn(snapshot: WizardSnapshot, side: Side): ReactNode {
   const { from, to } = routeOf(snapshot);
   const address = side === 'source' ? from : to;
@@ -54,7 +54,7 @@ export function Mailbox({ snapshot, side }: Props & { readonly side: Side }) {
   return mailbox === undefined ? null : <p>{mailbox}</p>;
 }
 
-/** Of an act whose sign-in was refused, the mailbox that it has to be. */
+/** The side whose sign-in was refused, by the message about it. */
 export function refusedSideOf({ status }: Context, message: Message): Side | undefined {
   if (message.about === 'source refused') return 'source';
   if (message.about === 'destination refused') return 'destination';

@@ -18,7 +18,7 @@ export function Mend({ snapshot }: Props) {
   const isSignInWanted = reason === 'consent' && tokenId === null;
   if (need === null && status !== null && isAtItsEnd(status))
     return (
-      // A dialog of its own, as it may come after the next one.
+      // The key makes it a dialog of its own, as it may follow the other one.
       <ActDialog key="ended" title={ended.title}>
         <p>{ended.text}</p>
         <ActOutcome snapshot={snapshot} />
@@ -32,7 +32,7 @@ export function Mend({ snapshot }: Props) {
       </ActDialog>
     );
   return (
-    // A dialog of its own for each, so that the focus goes to what is there to do.
+    // The key makes each step a dialog of its own, so that the focus moves to what is new in it.
     <ActDialog key={`${side} ${reason} ${isSignInWanted}`} title={need.dialog}>
       <div className="stack" data-gap="small">
         <p>{need.happened}</p>

@@ -13,7 +13,7 @@ const words = statusWords.more;
 
 type Props = { readonly snapshot: WizardSnapshot };
 
-/** For who has shown nothing: the way to all of the transfer, above all to files that are there. */
+/** Offers visitors who see only numbers a sign-in that shows everything, above all the files of an export. */
 export function ShowMore({ snapshot, files = false }: Props & { readonly files?: boolean }) {
   const send = useSend();
   const { settings, status } = snapshot.context;

@@ -12,7 +12,7 @@ type Shown = Need & {
   readonly button: string;
   readonly dialog: string;
   readonly signIn: string;
-  /** What else can be done where the mailbox may be closed. */
+  /** What else can be done if the mailbox may have been closed. */
   readonly closed?: string;
 };
 
@@ -47,7 +47,7 @@ export function needIn({ context }: Pick<WizardSnapshot, 'context'>): Shown | nu
   };
 }
 
-/** How a transfer has ended, for who copies once more: that decides what is copied. */
+/** How a transfer has ended, which decides what running it again copies. */
 export function endingOf(status: TransferStatus): Ending {
   if (status.brings_back === true) return 'taken back';
   return progressesOf(status).every((operation) => standingOf(operation) === 'success') ? 'completed' : 'unfinished';

@@ -10,7 +10,7 @@ type Props = { readonly progress: Progress };
 export function HowFar({ kind, progress }: Props & { readonly kind: 'email' | 'contacts' }) {
   const { total = 0, compared = 0 } = progress;
   if (total === 0) return null;
-  // Only what is there, as in the folders: `done` counts what was refused as well.
+  // Only what has arrived, as for folders: `done` also counts what was refused.
   const far = thereBy(progress);
   if (isComparing(progress)) {
     const arrived = Math.max(far, compared);
@@ -39,7 +39,7 @@ function thereBy(progress: Progress): number {
   return copiedBy(progress) + presentOf(progress) + (progress.moved ?? 0);
 }
 
-/** The folders in the order of work; who may not see their names sees them by number. */
+/** The folders in the order of work. Visitors who may not see their names see numbers instead. */
 export function Folders({ progress: { folders = [] } }: Props) {
   if (folders.length === 0) return null;
   return (

@@ -63,10 +63,10 @@ export function StatusPage() {
   );
 }
 
-/** What an act has brought about takes the place of the introduction for a while. */
+/** The introduction, which an act's result replaces for a while. */
 function Lead({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const { message, now, status } = snapshot.context;
-  // Without a line, that is said on top of the page.
+  // If the browser is offline, the top of the page already says so.
   const isStale = useOnline() && snapshot.hasTag('stale');
   const isShown = message !== null && message.about !== 'export deletion failed';
   return (

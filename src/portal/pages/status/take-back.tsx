@@ -13,10 +13,10 @@ const { title, text, signIn, signedIn, keep, confirm, busy } = words.takeBack;
 export function TakeBack({ snapshot }: Props) {
   const { settings, status, tokenId, typed } = snapshot.context;
   const at = (takingBack: 'calling' | 'signingIn') => snapshot.matches({ status: { acts: { open: { takingBack } } } });
-  // What was typed stays in sight while it is tried.
+  // The form stays visible while its password is being tried.
   const signingIn = at('signingIn') || (at('calling') && typed.password !== '');
   return (
-    // A dialog of its own for each, so that the focus goes to what is there to do.
+    // The key makes each step a dialog of its own, so that the focus moves to what is new in it.
     <ActDialog key={String(signingIn)} title={title}>
       {signingIn ? (
         <SigningIn snapshot={snapshot} busy={at('calling')} />

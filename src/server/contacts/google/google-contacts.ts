@@ -67,7 +67,10 @@ const BatchError = v.object({
 export function googleWriter(web: Web): ContactWriter {
   const groups = new GroupNames(web);
 
-  /** A batch is created as a whole or not at all: the contacts that Google blames are skipped, and the rest is sent again. */
+  /**
+   * A batch is created as a whole or not at all: the contacts that Google blames are skipped, and the rest is sent
+   * again.
+   */
   const create = async (
     contacts: readonly Contact[],
     signal: AbortSignal,

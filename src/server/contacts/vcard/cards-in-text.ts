@@ -49,7 +49,10 @@ const VERSION = /^VERSION:/i;
 /** What is left of a card whose header, or whose end, some program has written twice. */
 const [HEADER, ENDS] = [/^(?:VERSION:.*)?$/i, /^(?:END:VCARD\s*)*$/i];
 
-/** vCard 2.1 §2.4.3: the agent's whole card is inside, starting on the line of `AGENT` or on the next one that is not blank. */
+/**
+ * vCard 2.1 §2.4.3: the agent's whole card is inside, starting on the line of `AGENT` or on the next one that is not
+ * blank.
+ */
 const AGENT = /^(?:[\w-]+\.)?AGENT[^:]*:\s*(?:BEGIN:VCARD\s*)?$/i;
 
 /** A line that opens or closes a card. `at`: where it begins; for an agent's card, where its `AGENT` line begins. */

@@ -3,8 +3,9 @@ import { labelOfTypes } from './vcard-labels.ts';
 import type { VcardParam } from './vcard-params.ts';
 
 /**
- * A label of its owner's own, for which vCard 2.1 has no place: Samsung writes `X-CUSTOM(label)`, in quoted-printable if it
- * is not plain, and Android `X-label`, which is taken for one where no other type says more. `null` if there is none. `others`: the parameters without it.
+ * A label of its owner's own, for which vCard 2.1 has no place: Samsung writes `X-CUSTOM(label)`, in quoted-printable
+ * if it is not plain, and Android `X-label`, which is taken for one where no other type says more. `null` if there is
+ * none. `others`: the parameters without it.
  */
 export function ownLabelOf(
   params: readonly VcardParam[],

@@ -3,7 +3,10 @@ import { ownLabelOf } from './own-labels.ts';
 import { decodeQuotedPrintable, decoderOf } from './quoted-printable.ts';
 import { encodeParam, parseParam, type VcardParam } from './vcard-params.ts';
 
-/** One content line of a vCard (RFC 6350 §3.3). `value` is still escaped; `text` is the line as it was written, folds and all. */
+/**
+ * One content line of a vCard (RFC 6350 §3.3). `value` is still escaped; `text` is the line as it was written, folds
+ * and all.
+ */
 export type VcardLine = {
   readonly group: string;
   /** Upper case. */

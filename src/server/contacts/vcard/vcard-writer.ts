@@ -217,7 +217,10 @@ export function addressesOf(strangers: readonly string[]): string[] {
 
 const ADDRESS = 'mailto:';
 
-/** A group's card with the members that it lacks, by their UIDs or addresses; `null` where it lacks none, or is no group's. */
+/**
+ * A group's card with the members that it lacks, by their UIDs or addresses; `null` where it lacks none, or is no
+ * group's.
+ */
 export function fillGroupVcard(card: string, members: readonly string[]): string | null {
   const [there, read] = [readCardLines(card), readCard(card)];
   if (typeof there === 'string' || read.kind !== 'group') return null;

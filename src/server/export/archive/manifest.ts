@@ -27,7 +27,10 @@ async function* messages({ ledger, part, format }: Listed) {
   }
 }
 
-/** JSON lines, for programs: `type` is `message` or `contact`; `size` is octets, `sha256` of the message as the server held it. */
+/**
+ * JSON lines, for programs: `type` is `message` or `contact`; `size` is octets, `sha256` of the message as the server
+ * held it.
+ */
 export async function* manifestLines(
   listed: Listed,
   contacts: () => AsyncIterable<ContactEntry>,

@@ -46,7 +46,10 @@ export async function transferOfExport(database: Database, exportName: string): 
   return row?.id ?? null;
 }
 
-/** Whether a transfer's export has been finished, whatever happened to its files; `null` if the transfer is not an export. */
+/**
+ * Whether a transfer's export has been finished, whatever happened to its files; `null` if the transfer is not an
+ * export.
+ */
 export async function exportStanding(
   database: Database,
   transferId: string,

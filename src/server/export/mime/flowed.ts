@@ -2,8 +2,8 @@
 const QUOTED = /^>{0,100}/;
 
 /**
- * Text of the form `flowed` (RFC 3676) with each paragraph in one line: a line that ends with a blank goes on in the next one
- * of as many `>`. `delSp`: the blank is not part of the text.
+ * Text of the form `flowed` (RFC 3676) with each paragraph in one line: a line that ends with a blank goes on in the
+ * next one of as many `>`. `delSp`: the blank is not part of the text.
  */
 export function unflowed(text: string, delSp: boolean): string {
   const pieces: string[] = [];

@@ -16,8 +16,8 @@ import {
 } from './lines.ts';
 
 /**
- * A part as its own header describes it. `within` are the multiparts around it, from the message's own inwards. `isRaw`: it is
- * all of a multipart that could not be divided.
+ * A part as its own header describes it. `within` are the multiparts around it, from the message's own inwards.
+ * `isRaw`: it is all of a multipart that could not be divided.
  */
 export type Part = {
   readonly type: string;

@@ -1,6 +1,9 @@
 import { clashKey, safeName } from './safe-name.ts';
 
-/** In UTF-16 units: with the longest file name, a path stays below Windows' 260, with some 70 left for where it is unpacked. */
+/**
+ * In UTF-16 units: with the longest file name, a path stays below Windows' 260, with some 70 left for where it is
+ * unpacked.
+ */
 const SEGMENT_LENGTH = 40;
 const FOLDER_LENGTH = 80;
 /** Endings reserved for the export's own files. */

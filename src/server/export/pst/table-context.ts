@@ -17,7 +17,10 @@ const WIDTHS: Readonly<Record<number, number>> = {
 };
 const widthOf = ({ type }: TableColumn) => WIDTHS[type] ?? 4;
 
-/** A node can't have more subnodes than fit two levels; a cell beyond that is left out, but its object still has the value. */
+/**
+ * A node can't have more subnodes than fit two levels; a cell beyond that is left out, but its object still has the
+ * value.
+ */
 const LARGE_CELLS = 100_000;
 const MATRIX_NODE = 0x400 * 32 + 0x1f;
 
@@ -78,7 +81,8 @@ export class Table {
 
   addRow(id: number, properties: readonly Property[]): void {
     if (this.#rowsHeld === this.#rowsInBlock) {
-      // No row spans two blocks, and all blocks except the last are full: what is too small for a row stays empty (§2.3.4.4).
+      // No row spans two blocks, and all blocks except the last are full: what is too small for a row stays empty
+      // (§2.3.4.4).
       this.#blocks.push(this.#database.writeBlock(this.#block));
       this.#block = Buffer.alloc(BLOCK_PAYLOAD);
       this.#rowsHeld = 0;

@@ -27,7 +27,8 @@ type Found = {
 /**
  * Stages every message that is not staged yet. It ends when a pass over all mailboxes finds nothing new.
  * @returns what the source lists and, asked again, does not hand out.
- * @throws {MailError} what stopped it, or makes it wait for what may be refused for a while only; {@link Stopped} after an abort
+ * @throws {MailError} what stopped it, or makes it wait for what may be refused for a while only; {@link Stopped} after
+ *   an abort
  */
 export async function gatherMail(gathering: Gathering): Promise<readonly Skipped[]> {
   const { source, clock, signal, limits } = gathering;

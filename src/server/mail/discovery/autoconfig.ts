@@ -29,7 +29,10 @@ export async function fetchAutoconfig(domain: string, options: Options): Promise
   );
 }
 
-/** The first IMAP server with TLS in an autoconfiguration document; `null` when it names none. @param domain of the address */
+/**
+ * The first IMAP server with TLS in an autoconfiguration document; `null` when it names none. @param domain of the
+ * address
+ */
 export function readAutoconfig(document: string, domain: string): ImapServer | null {
   for (const { attributes, body } of elementsIn(document, 'incomingServer')) {
     if (!/\btype\s*=\s*["']imap["']/.test(attributes)) continue;
@@ -48,7 +51,10 @@ export function readAutoconfig(document: string, domain: string): ImapServer | n
   return null;
 }
 
-/** The elements of that name, which hold none of their own name here; each sign is looked at a few times, whatever the text. */
+/**
+ * The elements of that name, which hold none of their own name here; each sign is looked at a few times, whatever the
+ * text.
+ */
 function* elementsIn(text: string, name: string): Iterable<{ attributes: string; body: string }> {
   const end = `</${name}>`;
   for (let at = text.indexOf(`<${name}`); at >= 0; at = text.indexOf(`<${name}`, at)) {

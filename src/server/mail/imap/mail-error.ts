@@ -79,7 +79,10 @@ export function isOfAccount(error: unknown): error is MailError {
   return error instanceof MailError && (error.fault === 'credentials' || error.fault === 'full');
 }
 
-/** Whether a server says that the account has had all that it may for now (Gmail, of a day's octets), and not of connections. */
+/**
+ * Whether a server says that the account has had all that it may for now (Gmail, of a day's octets), and not of
+ * connections.
+ */
 export function isSpent(error: unknown): error is MailError {
   if (!(error instanceof MailError) || error.fault !== 'busy' || error.responseCode !== 'OVERQUOTA') return false;
   return !/\bconnections?\b/i.test(wordsOf(error).slice(0, TEXT_LENGTH));
@@ -97,7 +100,10 @@ export function asFarewell({ responseCode, cause, account }: MailError): MailErr
   return new MailError('lost', 'The mail server said goodbye.', options).of(account);
 }
 
-/** A refusal in a server's own words, without a response code: many say no more than NO when something is wrong with them. */
+/**
+ * A refusal in a server's own words, without a response code: many say no more than NO when something is wrong with
+ * them.
+ */
 export function isBareRefusal(error: unknown): error is MailError {
   return isRefusal(error) && error.responseCode === undefined && error.cause !== undefined;
 }
@@ -141,14 +147,18 @@ export function isGoodbye(error: MailError): boolean {
   return statusOf(error) === 'BYE';
 }
 
-/** A goodbye without a reason that passes: to the connection, to the account for a while (Gmail, for a day), or to one message. */
+/**
+ * A goodbye without a reason that passes: to the connection, to the account for a while (Gmail, for a day), or to one
+ * message.
+ */
 export function isFarewell(error: unknown): error is MailError {
   return error instanceof MailError && error.fault === 'lost' && isGoodbye(error);
 }
 
 /**
- * Whether what passes by the server's words may stay. Exchange says the first of a connection too many, and for good where
- * the owner may not read the mailbox by IMAP; "temporarily disabled" may be until its owner, or an administrator, enables it.
+ * Whether what passes by the server's words may stay. Exchange says the first of a connection too many, and for good
+ * where the owner may not read the mailbox by IMAP; "temporarily disabled" may be until its owner, or an administrator,
+ * enables it.
  */
 export function mayBeForGood(error: MailError): boolean {
   // One that asks for a pause says when it is over.
@@ -212,7 +222,10 @@ const BY_RESPONSE_CODE = faults({
   full: ['OVERQUOTA'],
   credentials: ['AUTHENTICATIONFAILED', 'AUTHORIZATIONFAILED', 'EXPIRED', 'PRIVACYREQUIRED'],
 });
-/** Gmail, Exchange, Yahoo and Dovecot say these without a response code; the last one Exchange, of one connection too many. */
+/**
+ * Gmail, Exchange, Yahoo and Dovecot say these without a response code; the last one Exchange, of one connection too
+ * many.
+ */
 const BUSY_TEXT =
   /throttl|too many (?:\w+ ){0,3}connections|number of connections|(?:rate|bandwidth|connection) limit|suggested backoff|server (?:busy|unavailable)|authenticated but not connected/i;
 /** At a sign-in: of a message it may be said for good. Gmail locks an account so for up to a day. */

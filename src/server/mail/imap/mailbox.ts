@@ -2,7 +2,8 @@ import { readablePath } from './wire/mailbox-name.ts';
 
 /**
  * One mailbox of an account. `path` is the server's own name, decoded to Unicode as far as that can be sent as it was
- * listed, parts joined by `delimiter`; `specialUse` is the attribute of RFC 6154 (`\Sent`, `\All`, …), `\Inbox` for the inbox.
+ * listed, parts joined by `delimiter`; `specialUse` is the attribute of RFC 6154 (`\Sent`, `\All`, …), `\Inbox` for the
+ * inbox.
  */
 export type Mailbox = {
   readonly path: string;

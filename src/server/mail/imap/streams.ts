@@ -30,7 +30,10 @@ export type Opened = {
   readonly highestModseq?: bigint;
 };
 
-/** A message as a listing shows it. `size` is RFC822.SIZE in octets, which some servers get wrong; no `\Recent` in `flags`. */
+/**
+ * A message as a listing shows it. `size` is RFC822.SIZE in octets, which some servers get wrong; no `\Recent` in
+ * `flags`.
+ */
 export type Listed = {
   readonly uid: number;
   readonly size: number;
@@ -48,7 +51,10 @@ export type OpenedListing = {
 /** A message on its way. `size` is the true number of octets. What of `octets` is not read is skipped. */
 export type Fetched = Listed & { readonly octets: Octets };
 
-/** Reads an account by EXAMINE (beside a writer by SELECT) and BODY.PEEK only, over one connection. @throws {MailError} everywhere */
+/**
+ * Reads an account by EXAMINE (beside a writer by SELECT) and BODY.PEEK only, over one connection. @throws {MailError}
+ * everywhere
+ */
 export type MailReader = AsyncDisposable & {
   /** The connection has ended. */
   readonly isOver: boolean;
@@ -129,7 +135,10 @@ export type Appended =
       readonly isMisread?: true;
       readonly isOfFlags?: true;
     }
-  /** It is not stored, for a reason that is not its own: `full`, `busy`, `refused` (with its response code, such as TRYCREATE). */
+  /**
+   * It is not stored, for a reason that is not its own: `full`, `busy`, `refused` (with its response code, such as
+   * TRYCREATE).
+   */
   | { readonly kind: 'failed'; readonly error: Error }
   /** The connection ended, and nobody knows. */
   | { readonly kind: 'unknown'; readonly error: Error };

@@ -22,7 +22,10 @@ export function isOddKeyword(flag: string): boolean {
   return flag.length > KEYWORD_LENGTH || !/^\$?[\w-]+$/.test(flag);
 }
 
-/** Without those flags that some server takes for none; where there are none such without keywords: there may be too many (Cyrus). */
+/**
+ * Without those flags that some server takes for none; where there are none such without keywords: there may be too
+ * many (Cyrus).
+ */
 export function unlabelled(flags: readonly string[]): readonly string[] {
   const plain = flags.filter((flag) => !isOddKeyword(flag));
   return plain.length < flags.length ? plain : flags.filter((flag) => flag.startsWith('\\'));

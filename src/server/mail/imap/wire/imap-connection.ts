@@ -277,7 +277,8 @@ export class ImapConnection implements AsyncDisposable {
     this.outgoing.end(error);
     this.incoming.end();
     this.#silence.stop();
-    // Nobody waits for what has no answer, such as an append: what of it would come later might be stored beside the next try.
+    // Nobody waits for what has no answer, such as an append: what of it would come later might be stored beside the
+    // next try.
     if (this.#commands.size > 0) this.#carrier.reset();
     else this.#carrier.destroy();
     this.#commands.reject(error);

@@ -15,7 +15,10 @@ export type OpenMailbox = Opened & {
 
 export type Verb = 'EXAMINE' | 'SELECT';
 
-/** The mailbox that a connection has open, opened anew when another one is wanted, or somebody else has opened one over it. */
+/**
+ * The mailbox that a connection has open, opened anew when another one is wanted, or somebody else has opened one over
+ * it.
+ */
 export class Opening {
   readonly #connection: ImapConnection;
   readonly #verb: Verb;

@@ -10,7 +10,10 @@ import { isQuotable, quoted } from './mailbox-name.ts';
 /** Whose connection this is, told to servers that want to know before they open a mailbox (NetEase). */
 const CLIENT = '("name" "email-data-transfer")';
 
-/** After the work is called off a server may take so long for what it owes, in milliseconds; then the connection is closed. */
+/**
+ * After the work is called off a server may take so long for what it owes, in milliseconds; then the connection is
+ * closed.
+ */
 export const SETTLED_WITHIN = 10_000;
 
 export type SessionOptions = {
