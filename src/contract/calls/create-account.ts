@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { Password } from '../account.ts';
 import { Email } from '../email.ts';
 import type { Call } from './call.ts';
-import { InQa, Ok } from './ok.ts';
+import { InQa } from './in-qa.ts';
+import { Ok } from './ok.ts';
 
 export const createAccount = {
   method: 'POST',

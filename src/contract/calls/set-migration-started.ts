@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { Email } from '../email.ts';
 import type { Call } from './call.ts';
-import { InQa, Ok } from './ok.ts';
+import { InQa } from './in-qa.ts';
+import { Ok } from './ok.ts';
 
 export const setMigrationStarted = {
   method: 'POST',

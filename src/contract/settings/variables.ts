@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { isDomain, readSender } from '../email-address.ts';
+import { isInQa } from '../in-qa.ts';
 import { type OauthProvider } from '../provider.ts';
 import {
   account,
@@ -79,10 +80,7 @@ export const VARIABLES = {
       fault({ fault: 'must be on, off, or the address of a viewer.', example: 'INSPECT=on' }),
     ),
   ),
-  IN_QA: v.pipe(
-    v.string(),
-    v.transform((value) => ['true', 'True', '1'].includes(value)),
-  ),
+  IN_QA: v.pipe(v.string(), v.transform(isInQa)),
   LEGACY_NAME: line(64, 'LEGACY_NAME=San Bruno'),
   LEGACY_DOMAINS: list(isDomain, 'host names', 'LEGACY_DOMAINS=sanbrunocable.example,sanbruno.example'),
   ACCESS_END: moment('ACCESS_END=2025-11-30T23:59:59-08:00'),
@@ -97,7 +95,10 @@ export const VARIABLES = {
       }),
     ),
   ),
-  /** The ManageSieve server (RFC 5804) of the legacy mailboxes, at port 4190 if it names none; STARTTLS is required unless the host is trusted. */
+  /**
+   * The ManageSieve server (RFC 5804) of the legacy mailboxes, at port 4190 if it names none; STARTTLS is required
+   * unless the host is trusted.
+   */
   LEGACY_SIEVE_URL: place(['sieve://'], 'LEGACY_SIEVE_URL=sieve://imap.example.com:4190'),
   PROVISIONING_URL: base('PROVISIONING_URL=https://accounts.example.com/v1'),
   PROVISIONING_TOKEN: secret('PROVISIONING_TOKEN'),
