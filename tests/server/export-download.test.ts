@@ -189,18 +189,6 @@ test('a download that is cut again and again ends with the same file', async () 
   }
 });
 
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const late = Date.now() + 10_000;
-  const look = async () => {
-    if (await isSo()) resolve();
-    else if (Date.now() > late) reject(new Error('It did not come to be.'));
-    else setTimeout(() => void look(), 20);
-  };
-  await look();
-  return promise;
-}
-
 /** How many files of the exports' folder this process has open. */
 async function openFiles(): Promise<number> {
   const { readlink } = await import('node:fs/promises');
@@ -230,7 +218,7 @@ test(
       socket.once('data', () => socket.pause());
       sockets.push(socket);
     }
-    await until(async () => (await openFiles()) === 4);
+    await expect.poll(openFiles).toBe(4);
     let now = start;
     const more = async () => {
       const before = now;
@@ -242,8 +230,7 @@ test(
     await expect.poll(more, { interval: 100 }).toBeLessThan(100_000);
     expect(now - start).toBeLessThan(100_000_000);
     for (const socket of sockets) socket.destroy();
-    await until(async () => (await openFiles()) === 0);
-    expect(await openFiles()).toBe(0);
+    await expect.poll(openFiles).toBe(0);
   },
 );
 
@@ -263,7 +250,8 @@ test('so many downloads of an export at once are enough, and the place of one th
   expect([refused.status, refused.headers['retry-after']]).toEqual([429, '30']);
   expect((await fetched({ range: 'bytes=0-0' })).status, 'of another export').toBe(206);
   held[0]?.socket.destroy();
-  await until(async () => (await told(slow.url, { headers: { range: 'bytes=0-0' } })).status === 206);
+  const again = async () => (await told(slow.url, { headers: { range: 'bytes=0-0' } })).status;
+  await expect.poll(again).toBe(206);
   for (const { socket } of held) socket.destroy();
 });
 

@@ -186,7 +186,7 @@ describe(
         );
         await mailUntil(world.transfers, id, ['completed']);
         const [file] = (await world.transfers.status(id))?.exports ?? [];
-        for (const late = Date.now() + 20_000; letters.length < 1 && Date.now() < late;) await wait(50);
+        await expect.poll(() => letters).not.toEqual([]);
         const letter = await PostalMime.parse(letters.at(-1) ?? '');
         expect(letter.subject).toContain('complete');
         for (const text of [letter.text, letter.html]) {

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
-import { mayMount, mountSmallDisk } from '../support/small-disk.ts';
+import { needs } from '../support/needs.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
 
 const FULL = '/dev/full';
 const WRITER = `
@@ -44,14 +45,15 @@ async function startWriter(path: string) {
   };
 }
 
-test.skipIf(!existsSync(FULL))('a process goes on, and ends as always, while its log finds no room', async () => {
+test('a process goes on, and ends as always, while its log finds no room', needs('Linux'), async () => {
   using writer = await startWriter(FULL);
   for (let round = 0; round < 20; round += 1) await writer.log(5);
   expect(await writer.end()).toBe(0);
 });
 
-test.skipIf(!mayMount())(
+test(
   'what found no room is in the log once there is some, and what was dropped is counted',
+  needs('the right to mount a disk'),
   async () => {
     await using disk = await mountSmallDisk(1);
     const path = join(disk.root, 'log');

@@ -165,9 +165,8 @@ describe('after the end of a job', { ...needs('dovecot'), timeout: 120_000 }, ()
     const [atRest] = await world.database.query<{ id: string }>('select id from transfers where source_email = $1', [
       EVE,
     ]);
-    expect(await stopTransfer({ ...world.services, safe: world.safe }, atRest?.id ?? '', (ms) => wait(ms))).toBe(true);
-    for (const until = Date.now() + WITHIN_MS; (await outcomes(world)).length < 3; await wait(100))
-      if (Date.now() > until) throw new Error(`Not all have ended: ${JSON.stringify(await outcomes(world))}`);
+    expect(await stopTransfer({ ...world.services, safe: world.safe }, atRest?.id ?? '', wait)).toBe(true);
+    await expect.poll(() => outcomes(world), { timeout: WITHIN_MS }).toHaveLength(3);
     await worker[Symbol.asyncDispose]();
     expect(await outcomes(world)).toEqual([
       { source_email: ANN, status: 'completed' },

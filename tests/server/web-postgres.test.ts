@@ -2,7 +2,6 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DatabaseUnavailable } from '../../src/server/store/database-faults.ts';
@@ -21,11 +20,6 @@ const PASSWORD = 'correct horse';
 const WITHIN_MS = 20_000;
 const START = '/api/oauth/?provider=yahoo';
 const HOUR_MS = 3_600_000;
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + WITHIN_MS; Date.now() < end; await wait(20)) if (await isSo()) return;
-  throw new Error('It did not come to pass.');
-}
 
 async function answerOf(child: ChildProcess): Promise<WebAnswer> {
   const [answer] = (await once(child, 'message', { signal: AbortSignal.timeout(WITHIN_MS) })) as [WebAnswer];
@@ -124,12 +118,8 @@ describe('two web servers on one PostgreSQL', { ...needs('postgresql'), timeout:
     yahoo().heldUntil = held.promise;
     const theirs = answerOf(child);
     child.send({ kind: 'token', tokenId, times: 20 } satisfies WebQuestion);
-    await until(async () => {
-      const rows = await world.database.query('select 1 from oauth_tokens where id = $1 and refreshing_until > 0', [
-        tokenId,
-      ]);
-      return rows.length > 0;
-    });
+    const refreshing = 'select 1 from oauth_tokens where id = $1 and refreshing_until > 0';
+    await expect.poll(() => world.database.query(refreshing, [tokenId])).toHaveLength(1);
     const ours = Promise.all(Array.from({ length: 20 }, () => world.services.tokens.accessToken(tokenId)));
     held.resolve();
     const answer = await theirs;
@@ -245,7 +235,7 @@ test(
     const held = Promise.withResolvers<void>();
     yahoo.heldUntil = held.promise;
     const led = browser.until(back.href, isPage);
-    await until(async () => (await world.database.query('select 1 from oauth_transactions')).length === 0);
+    await expect.poll(() => world.database.query('select 1 from oauth_transactions')).toEqual([]);
     await postgres.crash();
     held.resolve();
     const page = await led;
@@ -274,7 +264,7 @@ describe('a PostgreSQL that only reads, as a standby does', { ...needs('postgres
       expect((await world.get('/readyz')).status).toBe(200);
       await reads('on');
       await operator.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
-      await until(async () => (await world.get('/readyz')).status === 503);
+      await expect.poll(async () => (await world.get('/readyz')).status).toBe(503);
       expect((await signIn(world.url, PASSWORD, '203.0.113.1')).status).toBe(503);
       await expect(ask()).rejects.toThrow(DatabaseUnavailable);
       await reads('off');
@@ -308,6 +298,6 @@ describe('a PostgreSQL that hangs', { ...needs('postgresql'), timeout: 60_000 },
     expect(world.database.queue().getDb(), 'the connections of the queue').toMatchObject(queues);
 
     isUp = true;
-    await until(async () => (await world.get(status)).status === 404);
+    await expect.poll(async () => (await world.get(status)).status).toBe(404);
   });
 });
