@@ -30,8 +30,8 @@ export async function fetchAutoconfig(domain: string, options: Options): Promise
 }
 
 /**
- * The first IMAP server with TLS in an autoconfiguration document; `null` when it names none. @param domain of the
- * address
+ * The first IMAP server with TLS in an autoconfiguration document; `null` when it names none.
+ * @param domain of the address
  */
 export function readAutoconfig(document: string, domain: string): ImapServer | null {
   for (const { attributes, body } of elementsIn(document, 'incomingServer')) {

@@ -2,7 +2,7 @@ import { pause, type Clock } from '../../clock.ts';
 import { MailError } from './mail-error.ts';
 import type { MailControl } from './streams.ts';
 
-/** A server that asks for a longer pause is left alone by the whole run, in milliseconds. */
+/** A run does not wait for a longer pause than this, in milliseconds: it fails with `busy`, and is tried again later. */
 export const LONGEST_PAUSE_MS = 60_000;
 
 /** The pause that a mail server has asked for: before it is over no connection of the account asks for anything new. */

@@ -35,15 +35,15 @@ export class MailError extends Error {
     this.responseCode = options.responseCode;
   }
 
-  /** Of that account, unless it is known to be of the other one. */
+  /** Notes which of the transfer's accounts the error concerns, unless that has been noted already. */
   of(account: MailRole | undefined): this {
     this.account ??= account;
     return this;
   }
 
   /**
-   * Whether the same may work later without its owner doing something. TLS fails for a moment as well: a crowded server
-   * says so by an alert or in clear, one of many has an old certificate, and those that run out are renewed.
+   * Whether the same may succeed later without any action by the owner. That includes TLS: an overloaded server reports it
+   * by an alert or in clear text, one of several hosts has an old certificate, and expired certificates get renewed.
    */
   get passing(): boolean {
     switch (this.fault) {
@@ -61,7 +61,9 @@ export class MailError extends Error {
   }
 }
 
-/** A mailbox has another UIDVALIDITY than when it was opened before: what is known of its UIDs means nothing any more. */
+/**
+ * The mailbox's UIDVALIDITY has changed since it was opened before, so the UIDs that are known mean nothing any more.
+ */
 export class MailboxRenumbered extends MailError {
   constructor(account?: MailRole) {
     super('lost', 'The mailbox has another UIDVALIDITY than before.');
@@ -69,48 +71,48 @@ export class MailboxRenumbered extends MailError {
   }
 }
 
-/** Whether a server said NO or BAD to a command, for no reason that passes. */
+/** Whether a server answered NO or BAD to a command, for a reason that does not pass by itself. */
 export function isRefusal(error: unknown): error is MailError {
   return error instanceof MailError && error.fault === 'refused';
 }
 
-/** What stops all that is done with an account. Some servers say it of one mailbox. */
+/** Whether the error concerns the whole account (its sign-in, its room), though some servers say the same about one mailbox. */
 export function isOfAccount(error: unknown): error is MailError {
   return error instanceof MailError && (error.fault === 'credentials' || error.fault === 'full');
 }
 
 /**
- * Whether a server says that the account has had all that it may for now (Gmail, of a day's octets), and not of
- * connections.
+ * Whether the server says that the account has used up what it may for now (Gmail: octets a day). A limit on
+ * connections is not meant.
  */
 export function isSpent(error: unknown): error is MailError {
   if (!(error instanceof MailError) || error.fault !== 'busy' || error.responseCode !== 'OVERQUOTA') return false;
   return !/\bconnections?\b/i.test(wordsOf(error).slice(0, TEXT_LENGTH));
 }
 
-/** The same answer, as one to that command only. */
+/** The same answer, as a refusal of that one command. */
 export function asRefusal({ responseCode, cause, account }: MailError): MailError {
   const options = { cause, ...(responseCode === undefined ? {} : { responseCode }) };
   return new MailError('refused', `The mail server: refused (${responseCode ?? 'no code'}).`, options).of(account);
 }
 
-/** The same goodbye, as one {@link isFarewell without a reason that passes}. */
+/** The same BYE, as one that {@link isFarewell} accepts. */
 export function asFarewell({ responseCode, cause, account }: MailError): MailError {
   const options = { cause, ...(responseCode === undefined ? {} : { responseCode }) };
   return new MailError('lost', 'The mail server said goodbye.', options).of(account);
 }
 
 /**
- * A refusal in a server's own words, without a response code: many say no more than NO when something is wrong with
- * them.
+ * Whether it is a refusal in text alone, without a response code: many servers answer a plain NO when something is
+ * wrong with themselves.
  */
 export function isBareRefusal(error: unknown): error is MailError {
   return isRefusal(error) && error.responseCode === undefined && error.cause !== undefined;
 }
 
 /**
- * Some servers hang up, fall silent, or say that something is wrong with them, when they can't give a message. One that
- * says goodbye has had enough of the connection.
+ * Whether the server may have failed at a single message: some hang up, fall silent or report a bug of their own then.
+ * Not if it ended the connection with BYE.
  */
 export function isBreak(error: unknown): boolean {
   if (!(error instanceof MailError)) return false;
@@ -126,17 +128,17 @@ export function isInTrouble(error: MailError): boolean {
   return error.responseCode === 'SERVERBUG' || (error.responseCode === 'UNAVAILABLE' && !isGoodbye(error));
 }
 
-/** Of a limit of how much is asked in a time; the other ones are of how many there may be. */
+/** Tells limits on how much is asked within a time, which pass, from limits on how many there may be of something. */
 const RATE_TEXT =
   /\brate|throttl|too many(?! (?:\w+ )?(?:flags|keywords|folders|mailboxes|labels|levels)\b)|too fast|backoff|later|bandwidth|daily|\bdays?\b|hour|minute|transfer|download|session/i;
 
-/** An implementation limit (RFC 5530) that no pause takes away; some servers say the same of too many commands. */
+/** Whether it is an implementation limit (RFC 5530 `LIMIT`), which no pause lifts. Some servers use that code for rates, too. */
 export function isLasting(error: MailError): boolean {
   const words = wordsOf(error);
   return error.responseCode === 'LIMIT' && !RATE_TEXT.test(words) && !BUSY_TEXT.test(words);
 }
 
-/** What the server said to people with it; empty where it said nothing. */
+/** The human-readable text of the server's answer; empty if there was none. */
 export function wordsOf({ cause }: MailError): string {
   const { responseText } = (cause ?? {}) as { readonly responseText?: unknown };
   return typeof responseText === 'string' ? responseText : '';
@@ -148,32 +150,32 @@ export function isGoodbye(error: MailError): boolean {
 }
 
 /**
- * A goodbye without a reason that passes: to the connection, to the account for a while (Gmail, for a day), or to one
- * message.
+ * Whether the server ended the connection with BYE, without giving a passing reason. That may concern the connection,
+ * the account for a while (Gmail: for a day), or one message.
  */
 export function isFarewell(error: unknown): error is MailError {
   return error instanceof MailError && error.fault === 'lost' && isGoodbye(error);
 }
 
 /**
- * Whether what passes by the server's words may stay. Exchange says the first of a connection too many, and for good
- * where the owner may not read the mailbox by IMAP; "temporarily disabled" may be until its owner, or an administrator,
- * enables it.
+ * Whether a fault that the server calls passing may be permanent. Exchange says "authenticated but not connected" of
+ * one connection too many, but also, for good, if the owner may not read the mailbox by IMAP; "temporarily disabled"
+ * may last until the owner or an administrator enables IMAP.
  */
 export function mayBeForGood(error: MailError): boolean {
-  // One that asks for a pause says when it is over.
+  // A server that names a pause says when it is over.
   if (error.pause !== undefined) return false;
   const words = wordsOf(error).slice(0, TEXT_LENGTH);
   if (/authenticated but not connected/i.test(words)) return true;
   return error.fault === 'busy' && error.responseCode !== 'UNAVAILABLE' && SWITCHED_OFF.test(words);
 }
 
-/** Whether a server said that it lets no mail programs in, whatever the password. */
+/** Whether a server said that IMAP is switched off for the account, whatever the password. */
 export function isSwitchedOff(error: MailError): boolean {
   return error.fault === 'refused' && SWITCHED_OFF.test(wordsOf(error).slice(0, TEXT_LENGTH));
 }
 
-/** Whether the server took the command for none. */
+/** Whether the server answered BAD: it could not parse the command, or does not know it. */
 export function isMisread(error: MailError): boolean {
   return statusOf(error) === 'BAD';
 }
@@ -182,12 +184,12 @@ function statusOf({ cause }: MailError): unknown {
   return (cause as { readonly responseStatus?: unknown } | undefined)?.responseStatus;
 }
 
-/** @returns `null` where the server {@link isRefusal refuses} what was asked for */
+/** @returns `null` if the server's answer is a {@link isRefusal refusal} */
 export function unlessRefused<Answer>(asking: Promise<Answer>): Promise<Answer | null> {
   return unless(isRefusal, asking);
 }
 
-/** The same, also where its answer is {@link isOfAccount as if of the account}. */
+/** The same, and also `null` if the answer seems to {@link isOfAccount concern the whole account}. */
 export function unlessNo<Answer>(asking: Promise<Answer>): Promise<Answer | null> {
   return unless((error) => isRefusal(error) || isOfAccount(error), asking);
 }
@@ -223,26 +225,26 @@ const BY_RESPONSE_CODE = faults({
   credentials: ['AUTHENTICATIONFAILED', 'AUTHORIZATIONFAILED', 'EXPIRED', 'PRIVACYREQUIRED'],
 });
 /**
- * Gmail, Exchange, Yahoo and Dovecot say these without a response code; the last one Exchange, of one connection too
- * many.
+ * Said by Gmail, Exchange, Yahoo and Dovecot without a response code; the last alternative by Exchange, of one
+ * connection too many.
  */
 const BUSY_TEXT =
   /throttl|too many (?:\w+ ){0,3}connections|number of connections|(?:rate|bandwidth|connection) limit|suggested backoff|server (?:busy|unavailable)|authenticated but not connected/i;
-/** At a sign-in: of a message it may be said for good. Gmail locks an account so for up to a day. */
+/** Passing only as the answer to a sign-in; about a message, it may be final. Gmail locks accounts like this for up to a day. */
 const PASSING_TEXT = /\btemporar(?:y|ily)\b|\b(?:system|server|internal) error\b|try again later|lockdown/i;
-/** Some servers add to it that it may be tried again. */
+/** Wrong credentials, even if the server adds that one may try again. */
 const OF_CREDENTIALS =
   /\b(?:invalid|unknown|bad) user\b|\b(?:invalid|wrong|incorrect|bad)\b[^.]{0,40}\b(?:password|user ?name|credentials|login)\b|\b(?:password|user ?name|credentials)\b[^.]{0,20}\b(?:invalid|wrong|incorrect|not correct|not match|not valid)\b|\bcheck your (?:user ?name|password)/i;
-/** At a sign-in that is right: Gmail, Zoho and others, where the owner or an administrator lets no mail programs in. */
+/** Sent by Gmail, Zoho and others although the password is right: the owner or an administrator has switched IMAP off. */
 const SWITCHED_OFF =
   /\bimap4?\b[^.]{0,30}\b(?:disabled|blocked|not (?:enabled|activated|allowed|permitted)|(?:switched|turned) off)\b|\b(?:not enabled for|yet to enable|not allowed to use) imap\b/i;
 const FULL_TEXT =
   /over (?:\w+ )?quota|overquota|quota (?:limit|(?:has been )?exceeded)|exceed(?:s|ed|ing)? (?:\w+ ){0,3}quota|storage limit|mailbox (?:is )?full/i;
-/** A server that asks for more, perhaps for more than there is time, is asked again after this; in milliseconds. */
+/** A server that asks for a longer pause is tried again after this one; in milliseconds. */
 const LONGEST_PAUSE = 24 * 3_600_000;
 const BACKOFF = /backoff time[:=\s]+(\d+)\s*milliseconds/i;
 
-/** Of a server's words no more is read. */
+/** How much of a server's text is read, in characters. */
 const TEXT_LENGTH = 500;
 
 function faults(codes: Partial<Record<MailFault, readonly string[]>>): ReadonlyMap<string | undefined, MailFault> {
@@ -251,7 +253,7 @@ function faults(codes: Partial<Record<MailFault, readonly string[]>>): ReadonlyM
   );
 }
 
-/** What Node puts on the errors of a connection, and `errorOf` on a server's answers; the text is a server's own. */
+/** The properties that Node sets on connection errors, and `errorOf` on errors from a server's answers. */
 type RawClues = {
   code?: unknown;
   authenticationFailed?: unknown;
@@ -262,13 +264,13 @@ type RawClues = {
 
 type Clues = {
   readonly raw: RawClues;
-  /** Node's; empty if there is none. */
+  /** Node's error code; empty if there is none. */
   readonly code: string;
   readonly responseCode: string | undefined;
   readonly text: string;
 };
 
-/** Reads the codes of an answer or a socket error, its text only where a server gave no code. Other errors are thrown on. */
+/** Classifies a server's answer or a socket error, by its codes; by its text only if there is none. Rethrows other errors. */
 export function mailErrorOf(error: unknown): MailError {
   if (error instanceof MailError) return error;
   if (!(error instanceof Error)) throw error;
@@ -295,7 +297,7 @@ function cluesIn(error: Error): Clues {
   };
 }
 
-/** No connection, or none any more. A server that has too many may say so before it hangs up. */
+/** The fault of a connection that failed or ended. A server with too many connections may say so before it hangs up. */
 function faultOfConnection({ code, text }: Clues): MailFault | undefined {
   const fault = BY_ERROR_CODE.get(code);
   if ((fault === 'unreachable' || fault === 'lost') && BUSY_TEXT.test(text)) return 'busy';
@@ -303,7 +305,7 @@ function faultOfConnection({ code, text }: Clues): MailFault | undefined {
 }
 
 function faultOfAnswer({ raw, responseCode, text }: Clues): MailFault | undefined {
-  // Gmail says it of a day's octets as well.
+  // Gmail sends this code for its daily limit, too.
   if (responseCode === 'OVERQUOTA' && BUSY_TEXT.test(text)) return 'busy';
   const known = BY_RESPONSE_CODE.get(responseCode) ?? faultInWords(responseCode, text);
   if (raw.authenticationFailed === true) return faultOfSignIn(text, known);
@@ -312,7 +314,7 @@ function faultOfAnswer({ raw, responseCode, text }: Clues): MailFault | undefine
   return isRefused ? 'refused' : undefined;
 }
 
-/** Where no mail programs are let in for good, signing in anew would not help. */
+/** `refused` and not `credentials` if IMAP is switched off for good: a new sign-in would not help. */
 function faultOfSignIn(text: string, known: MailFault | undefined): MailFault {
   if (known !== undefined && known !== 'credentials') return known;
   if (OF_CREDENTIALS.test(text)) return 'credentials';
@@ -327,7 +329,7 @@ function faultInWords(responseCode: string | undefined, text: string): MailFault
   return FULL_TEXT.test(text) ? 'full' : undefined;
 }
 
-/** What ended a connection that stood: its cause is told apart only where that says what is to be done. */
+/** The error for an established connection that ended. Its cause is only distinguished if that decides what to do. */
 export function lostBy(error: unknown): MailError {
   if (error instanceof MailError) return error;
   if (error === undefined) return new MailError('lost', 'The mail server closed the connection.');

@@ -12,7 +12,7 @@ export type Namespace = { readonly prefix: string; readonly delimiter: string };
 /** `withStatus`: what STATUS tells of each comes with it, if that takes no command more (LIST-STATUS, RFC 5819). */
 export type ListOptions = { readonly withStatus?: boolean };
 
-/** What is asked of an account besides its messages. @throws {MailError} everywhere */
+/** What is asked of an account besides its messages. @throws {MailError} in every method */
 export type MailControl = AsyncDisposable & {
   /** In which new mailboxes are made. */
   namespace(): Promise<Namespace>;
@@ -52,17 +52,17 @@ export type OpenedListing = {
 export type Fetched = Listed & { readonly octets: Octets };
 
 /**
- * Reads an account by EXAMINE (beside a writer by SELECT) and BODY.PEEK only, over one connection. @throws {MailError}
- * everywhere
+ * Reads an account over one connection, by EXAMINE (beside a writer by SELECT) and BODY.PEEK only.
+ * @throws {MailError} in every method
  */
 export type MailReader = AsyncDisposable & {
   /** The connection has ended. */
   readonly isOver: boolean;
-  /** Its server closes a mailbox without removing what is marked as deleted there, so that `mailboxes` may be asked. */
+  /** Whether `mailboxes` may be called: its server can close a mailbox without expunging what is marked as deleted there. */
   readonly canListMailboxes: boolean;
   /** As of {@link MailControl}; what is open is closed. */
   mailboxes(options?: ListOptions): Promise<readonly Mailbox[]>;
-  /** Opens it anew, so that it tells what is there now. */
+  /** Opens the mailbox again, so that the answer is current. */
   open(path: string): Promise<Opened>;
   /** What STATUS says of a mailbox, without opening it. */
   status(path: string): Promise<Opened>;
@@ -75,7 +75,7 @@ export type MailReader = AsyncDisposable & {
   listAhead(paths: readonly string[]): void;
   /** What the mailbox lists from a UID on (1 by default), in pages of at most 1,000, in the order of the server. */
   list(path: string, fromUid?: number): AsyncIterable<readonly Listed[]>;
-  /** Asks for those UIDs only, each of which may be missing from the answer. */
+  /** Lists these UIDs only. Any of them may be missing from the answer. */
   look(path: string, uids: readonly number[]): AsyncIterable<readonly Listed[]>;
   /** UID SEARCH: all, or those with an internal date since a day. */
   search(path: string, since?: Date): Promise<readonly number[]>;
@@ -103,9 +103,9 @@ export type WriterTraits = {
 
 /** A mailbox that messages are appended to. */
 export type Selected = Opened & {
-  /** Of these flags the ones that this mailbox keeps, by its PERMANENTFLAGS; never `\Recent`. */
+  /** Those of these flags that the mailbox keeps, by its PERMANENTFLAGS; never `\Recent`. */
   readonly keeps: (flags: readonly string[]) => string[];
-  /** Of this mailbox, when it has one of its own. */
+  /** The limit of this mailbox, if it has one of its own. */
   readonly appendLimit?: number;
 };
 
@@ -150,16 +150,17 @@ export type Appending = {
   readonly outcome: Promise<readonly Appended[]>;
 };
 
-/** Writes an account over one connection. @throws {MailError} everywhere */
+/** Writes to an account over one connection. @throws {MailError} in every method */
 export type MailWriter = AsyncDisposable & {
   readonly traits: WriterTraits;
   /** The connection has ended, or may not write any more. */
   readonly isOver: boolean;
-  /** SELECTs anew, so that it tells what is there now and which flags are kept. */
+  /** SELECTs the mailbox again, so that the answer is current and includes which flags are kept. */
   select(path: string): Promise<Selected>;
   /**
    * Creates a mailbox and asks for it to be subscribed to; one that exists already is fine. Several may be under way, and
-   * are created in the order of their calls. @returns whether it was not there before
+   * are created in the order of their calls.
+   * @returns whether it was not there before
    */
   create(path: string): Promise<boolean>;
   /**
