@@ -1,40 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Operation } from '../../contract/operation.ts';
 import { MACHINE_CLOCK } from '../clock.ts';
-import { Stopped } from '../stopped.ts';
 import { openHolds } from '../mail/imap/hold.ts';
 import { MAIL_TIMES } from '../mail/imap/connection.ts';
 import { openResolver } from '../network/resolver.ts';
 import { openNotifier } from '../notifications/notifier.ts';
-import { earlierTime } from '../store/earlier-time.ts';
-import { SealError } from '../store/vault.ts';
-import { removeUnfinishedExport } from '../export/download/sweeper.ts';
-import { ENDS_AFTER_MS, eraseRefused, restingOperations, type AtRest } from '../transfers/attention.ts';
-import { destroyCredentials, openCredentials, type Secret } from '../transfers/credentials.ts';
-import { LeaseLost, takeTransfer, type HeldLease } from '../transfers/lease.ts';
-import { endOperation, endTransfer, openOperations, waitingOperations } from '../transfers/operations.ts';
-import { countDailyRun, isOldNews, switchDailyOff } from '../transfers/dailies.ts';
 import type { Transfers } from '../transfers/orders.ts';
-import { endStopped } from '../transfers/stopping.ts';
 import { reviewOf } from '../transfers/review.ts';
-import type { Transfer } from '../transfers/transfer.ts';
-import { CONFIRMED_WITHIN_MS, holdLease, TAKEN_FOR_SECONDS } from './lease.ts';
-import { operationRuns, performStep } from './operation-run.ts';
-import { followPlan, planOf, type Rest } from './plan.ts';
 import type { JobQueue } from './queue.ts';
 import type { Pause, RunnerServices } from './runner.ts';
-import { SENTENCES } from './sentences.ts';
-import { countDeaths } from '../transfers/deaths.ts';
-import { DEATHS_AT_MOST, watchMemory, type MemoryWatch } from './memory-watch.ts';
+import { watchMemory } from './memory-watch.ts';
 import { runTakeBack } from './take-back-run.ts';
 import { startRounds } from './rounds.ts';
-
-/** How soon to look again at a transfer that another worker has. */
-const LOOK_AGAIN_SECONDS = 5;
-/** How soon to look whether it is the turn of one that a worker has died with. */
-const SUSPECT_AGAIN_SECONDS = 30;
-/** Reminders, and the ends of resting transfers, may be late by this much. */
-const KEPT_AFTER_MS = 24 * 3_600_000;
+import { runTransfer } from './transfer-run.ts';
 
 /** What a test may replace. */
 type Given = 'pause' | 'clock' | 'times' | 'onStep' | 'onTakeBackStep' | 'resolver';
@@ -89,167 +66,3 @@ const pause: Pause = async (milliseconds, signal) => {
     if (!signal.aborted) throw error;
   });
 };
-
-async function runTransfer(
-  id: string,
-  signal: AbortSignal,
-  services: RunnerServices & { readonly queue: JobQueue },
-  memory: MemoryWatch,
-): Promise<void> {
-  const { database, safe, tokens, queue, log, clock } = services;
-  let asked = clock.elapsed();
-  let taken = await takeTransfer(database, id, TAKEN_FOR_SECONDS);
-  if (taken !== null && 'unreleased' in taken) {
-    await services.pause(CONFIRMED_WITHIN_MS, signal);
-    asked = clock.elapsed();
-    if (!signal.aborted) taken = await takeTransfer(database, id, TAKEN_FOR_SECONDS, taken.unreleased);
-  }
-  if (taken === null) return;
-  if (!('lease' in taken)) {
-    // The other worker may be done with it sooner.
-    const seconds = 'heldForSeconds' in taken ? taken.heldForSeconds : 0;
-    await queue.sendUnlessWaiting(id, Math.min(seconds + 1, LOOK_AGAIN_SECONDS));
-    return;
-  }
-  const { transfer, resumed } = taken;
-  await using lease = holdLease(database, taken.lease, asked, services);
-  const open = new Set(await openOperations(database, id));
-  // Otherwise the request came too late.
-  if (taken.stopAsked && open.size > 0) {
-    await endAsked(lease, services);
-    return;
-  }
-  const credentials = await credentialsOf(id, services);
-  const resting = await restingNow(transfer, lease, open, services);
-  const waiting = await waitingOperations(database, id);
-  const deaths = await countDeaths(database, id);
-  using suspect = deaths > 0 && deaths < DEATHS_AT_MOST ? memory.suspect() : undefined;
-  if (suspect === null) {
-    await queue.sendAfterPause(id, SUSPECT_AGAIN_SECONDS);
-    return;
-  }
-  await using _watched = memory.during(id);
-  let rest: Rest = null;
-  try {
-    if (deaths >= DEATHS_AT_MOST) await setAside(lease, open, services);
-    const ending = AbortSignal.any([signal, lease.ending]);
-    await using runs = operationRuns(
-      { transfer, resumed, lease, open, resting, signal: ending, ...credentials },
-      services,
-    );
-    const waitFor = async (milliseconds: number) => {
-      await services.pause(milliseconds, ending);
-      if (ending.aborted) throw new Stopped('The worker stops.');
-    };
-    rest = await followPlan(planOf(transfer), (step) => performStep(step, open, resting, waiting, runs, waitFor));
-  } catch (error) {
-    if (!(error instanceof LeaseLost) && lease.why() === null) throw error;
-    if (lease.why() === 'stop') await endAsked(lease, services);
-    else {
-      log.warn({ transferId: id, epoch: lease.epoch }, 'another worker has taken the transfer over');
-      // If the database has forgotten who took it, this may be the very job that ends with this run.
-      await queue.sendUnlessWaiting(id, LOOK_AGAIN_SECONDS);
-    }
-    return;
-  }
-  if (rest !== null && lease.why() === 'stop') {
-    await endAsked(lease, services);
-    return;
-  }
-  if (rest === Infinity) {
-    await awaitOwner(lease, credentials.destination, services);
-    return;
-  }
-  if (rest !== null) {
-    await queue.sendAfterPause(id, rest);
-    return;
-  }
-  const { destination } = credentials;
-  const endsDaily = await database.transaction(async (sql) => {
-    const { allCompleted, wasPutRight, isUnordered } = await endTransfer(sql, lease);
-    const isDone = allCompleted || (isUnordered && (await isOldNews(sql, id)));
-    const fails = transfer.byItself === true && (await countDailyRun(sql, id, isDone));
-    // Nobody ordered this run, so its owner hears only what they have to act on.
-    if (!isUnordered || wasPutRight || fails)
-      await queue.announce(id, allCompleted ? 'finished' : 'attention', { sql });
-    if (!isDone) await queue.announce(id, 'review', { sql });
-    if (destination?.kind === 'token') await tokens.expire(destination.tokenId, sql);
-    return fails;
-  });
-  await destroyCredentials(safe, id);
-  if (destination?.kind === 'token') await tokens.forget(destination.tokenId);
-  if (endsDaily) await switchDailyOff(services, id, 'failed');
-  log.info({ transferId: id }, 'a transfer has ended');
-}
-
-/** The operations that wait for their owner; ends those that have waited too long. */
-async function restingNow(
-  { destinationProvider }: Transfer,
-  lease: HeldLease,
-  open: Set<Operation>,
-  { database, clock }: RunnerServices,
-): Promise<Map<Operation, AtRest>> {
-  const resting = new Map<Operation, AtRest>();
-  const now = await earlierTime(database, () => clock.now());
-  for (const { operation, since, ...rest } of await restingOperations(database, lease.transferId)) {
-    if (now - since.getTime() < ENDS_AFTER_MS) resting.set(operation, rest);
-    else {
-      const ofMail = destinationProvider === 'file_export' ? SENTENCES.unansweredExport : SENTENCES.unanswered;
-      const failure = operation === 'contactsmigration' ? SENTENCES.unansweredContacts : ofMail;
-      await endOperation(database, lease, operation, { status: rest.status, failure });
-      open.delete(operation);
-    }
-  }
-  return resting;
-}
-
-/** Nothing can be done until its owner has put something right. */
-async function awaitOwner(
-  lease: HeldLease,
-  destination: Secret | null,
-  { database, safe, tokens }: RunnerServices,
-): Promise<void> {
-  const erased = await eraseRefused(database, safe, lease);
-  if (destination?.kind !== 'token') return;
-  if (erased.includes('destination')) await tokens.forget(destination.tokenId);
-  else await tokens.keep(destination.tokenId, ENDS_AFTER_MS + KEPT_AFTER_MS);
-}
-
-/** At its owner's request, once what was under way has been settled. */
-async function endAsked(lease: HeldLease, services: RunnerServices & { readonly queue: JobQueue }): Promise<void> {
-  const { transferId } = lease;
-  const isStopped = await endStopped(services, transferId, lease);
-  await removeUnfinishedExport(services, transferId);
-  if (!isStopped) {
-    // All was done, or somebody else has ended it: this job may be the last one.
-    await services.queue.sendUnlessWaiting(transferId, LOOK_AGAIN_SECONDS);
-    return;
-  }
-  services.log.info({ transferId }, 'a transfer was stopped by its owner');
-}
-
-/** Left for the operator: it would take the worker down again, and everybody else's transfers with it. */
-async function setAside(lease: HeldLease, open: Set<Operation>, { database, log }: RunnerServices): Promise<void> {
-  const { transferId } = lease;
-  log.error({ transferId }, 'a transfer has killed its worker again and again, and is set aside');
-  for (const operation of open)
-    await endOperation(database, lease, operation, { status: 'review', failure: SENTENCES.setAside });
-  open.clear();
-}
-
-/** What can't be opened any more, for instance because `SECRET_KEY` was changed, counts as gone. */
-async function credentialsOf(id: string, { database, safe, log }: RunnerServices) {
-  try {
-    return {
-      source: await openCredentials(database, safe, id, 'source'),
-      destination: await openCredentials(database, safe, id, 'destination'),
-    };
-  } catch (error) {
-    if (!(error instanceof SealError)) throw error;
-    log.error(
-      { transferId: id, err: error },
-      'the credentials of a transfer can not be opened, so it ends: is SECRET_KEY the same in every process?',
-    );
-    return { source: null, destination: null };
-  }
-}
