@@ -175,7 +175,6 @@ export function serve(
       parts.push(line.subarray(0, line.length - mark[0].length));
       literal = Number(mark[1]);
       if (literal > quirks.breaksOffOver) {
-        account.refuse('', [], peer.client, '');
         peer.end();
         close();
         return;

@@ -484,7 +484,10 @@ function hasOddDate(date: number): boolean {
 }
 
 function saysUids({ quirks }: SimulatedAccount): boolean {
-  return quirks.uidPlus && !quirks.ways.includes('UIDs of appended messages at times');
+  const { uidPlus, ways } = quirks;
+  return (
+    uidPlus && !ways.includes('UIDs of appended messages at times') && !ways.includes('one UID for several appended')
+  );
 }
 
 function keepsTwinsOnce({ quirks }: SimulatedAccount): boolean {
