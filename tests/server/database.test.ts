@@ -208,6 +208,7 @@ test('a statement that is canceled by a timeout of the DBA is not at fault itsel
 test.each([
   ['ENOENT', 'there is no file or socket where it points (ENOENT). Mend its path.'],
   ['SELF_SIGNED_CERT_IN_CHAIN', 'its certificate is not one to believe (SELF_SIGNED_CERT_IN_CHAIN). Name who vouches'],
+  ['CERT_HAS_EXPIRED', 'its certificate has expired, by the clock of this machine (CERT_HAS_EXPIRED). Renew it there'],
   ['28P01', 'the database refused the name or the password (28P01). Mend them'],
   ['ECONNREFUSED', 'the database did not let us in (ECONNREFUSED). Start it, or mend the address.'],
   ['42P07', 'the database refused what is done with its tables at the start (42P07). Its own log says what and why.'],
@@ -240,7 +241,9 @@ test.each([
   ['57014', true, false],
   ['57P03', true, false],
   ['58030', true, false],
-  ['CERT_HAS_EXPIRED', false, true],
+  ['CERT_HAS_EXPIRED', true, false],
+  ['CERT_NOT_YET_VALID', true, false],
+  ['CERT_UNTRUSTED', false, true],
   ['ECONNREFUSED', true, true],
   [undefined, true, true],
 ])(

@@ -23,6 +23,16 @@ const REMEDIES = [
   ['25006', 'the database only reads', 'Name the primary, not a standby, and leave default_transaction_read_only off'],
   ['57014', 'a statement was canceled', 'Raise the statement_timeout of its role'],
   ['ENOENT', 'there is no file or socket where it points', 'Mend its path'],
+  [
+    'CERT_HAS_EXPIRED',
+    'its certificate has expired, by the clock of this machine',
+    'Renew it there, or put the clock right',
+  ],
+  [
+    'CERT_NOT_YET_VALID',
+    'its certificate is not valid yet, by the clock of this machine',
+    'Put the clock right, or wait',
+  ],
   ...['CERT_', 'DEPTH_ZERO_', 'ERR_TLS_CERT_', 'SELF_SIGNED_', 'UNABLE_TO_'].map(
     (begin) => [begin, 'its certificate is not one to believe', 'Name who vouches for it by sslrootcert'] as const,
   ),
@@ -59,12 +69,12 @@ const AWAY = /^(?:08|57P|E[A-Z]|no code)/;
 
 /**
  * Connection exceptions, too many connections, canceled statements, lock timeouts, shutdown and start-up, deadlocks,
- * system errors, and read-only standbys (PostgreSQL, appendix A).
+ * system errors, and read-only standbys (PostgreSQL, appendix A), and certificates out of their time.
  */
-const NOT_THERE = /^(?:08|25006|40|53|55P03|57|58)/;
+const NOT_THERE = /^(?:08|25006|40|53|55P03|57|58|CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)/;
 
 /** It has been reached, and another address would not help. */
-const REACHED = /^(?:08P01|3F000|40|42|53|55P03|57|58)/;
+const REACHED = /^(?:08P01|3F000|40|42|53|55P03|57|58|CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)/;
 const EXAMPLE = ' Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal';
 
 /**
