@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { isEmail } from '../../src/contract/email-address.ts';
 import { readHost } from '../../src/contract/mail-host.ts';
 import { isWellFormed } from '../../src/server/contacts/carddav/well-formed.ts';
@@ -12,7 +12,7 @@ import { namesTagWeakly, rangeOf } from '../../src/server/export/download/byte-r
 import { unflowed } from '../../src/server/export/mime/flowed.ts';
 import { structured } from '../../src/server/export/mime/header-fields.ts';
 import { MailParser } from '../../src/server/export/mime/mail-parser.ts';
-import { readReply } from '../../src/server/forwarding/sieve-reply.ts';
+import { beginReply, readReply, SieveSyntaxError } from '../../src/server/forwarding/sieve-reply.ts';
 import { messageIdOf, sentDateOf, subjectOf } from '../../src/server/mail/copy/message/message-text.ts';
 import { readAutoconfig } from '../../src/server/mail/discovery/autoconfig.ts';
 import { mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
@@ -230,4 +230,18 @@ test('the name of a contact is one cell of the table in the files, and no formul
   expect(rows.map((row) => row.slice(0, 7))).toEqual(['\uFEFFType,F', ...names.map(() => 'contact'), '']);
   // oxlint-disable-next-line no-control-regex
   expect(rows.filter((row) => /(?:^|,)"?[\s\u0000-\u001f]*[=@]/.test(row))).toEqual([]);
+});
+
+test('an answer of a server of scripts that comes octet by octet is read once, and not anew with each octet', () => {
+  const words = 3000;
+  const answer = Buffer.from(
+    `${'"a" "b"\r\n'.repeat(words / 4)}${'"c" '.repeat(words / 2)}\r\nOK (TAG "x") "done"\r\n`,
+  );
+  const begun = beginReply();
+  using reading = vi.spyOn(Buffer, 'from');
+  for (let end = 1; end < answer.length; end += 1) expect(readReply(answer.subarray(0, end), begun)).toBeNull();
+  const read = readReply(answer, begun);
+  expect(reading.mock.calls.length).toBeLessThan(words + 100);
+  expect(read).toEqual(readReply(answer));
+  expect(() => readReply(Buffer.from(`"${'a'.repeat(5000)}`))).toThrow(SieveSyntaxError);
 });

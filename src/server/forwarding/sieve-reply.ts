@@ -21,36 +21,55 @@ const BRACE = 123;
 const LITERAL = /^\{(\d{1,9})\+?\}$/;
 /** Lists within lists (RFC 5804 §1.3, `extension-item`), which nothing needs: with more of them the stack would end. */
 const NESTED_AT_MOST = 16;
+/** Anything but a literal is read anew as more of it comes; a quoted string has 1024 octets at most (RFC 5804 §4). */
+const TOKEN_OCTETS = 4096;
 /** `{`, nine digits, `+`, `}`. */
 const LITERAL_HEADER_OCTETS = 12;
 
+/** How far an answer has been read that is not complete, so that what has come is not read anew with each octet. */
+export type BegunReply = { at: number; line: BegunLine; readonly lines: string[][] };
+type BegunLine = { readonly words: string[]; first?: string; code?: string | undefined };
+
+export function beginReply(): BegunReply {
+  return { at: 0, line: { words: [] }, lines: [] };
+}
+
 /**
  * Reads the answer that the octets begin with, and how many octets it has; `null` when it is not complete yet.
+ * @param begun goes on with it, when more has come
  * @throws {SieveSyntaxError}
  */
-export function readReply(octets: Buffer): { reply: SieveReply; length: number } | null {
-  const lines: string[][] = [];
-  let at = 0;
+export function readReply(octets: Buffer, begun = beginReply()): { reply: SieveReply; length: number } | null {
+  const { lines } = begun;
   for (;;) {
-    const line: string[] = [];
-    let first: string | undefined;
-    let code: string | undefined;
-    for (;;) {
-      while (octets[at] === 32) at += 1;
-      if (octets[at] === CR && octets[at + 1] === LF) {
-        at += 2;
-        break;
-      }
-      const token = readToken(octets, at);
-      if (token === null) return null;
-      at = token.end;
-      if (token.kind === 'atom' && line.length === 0) first = token.text.toUpperCase();
-      if (token.kind === 'list') code = token.text.split(' ', 1)[0]?.toUpperCase();
-      else line.push(token.text);
-    }
+    if (!readLine(octets, begun)) return null;
+    const { words, first, code } = begun.line;
     if (first === 'OK' || first === 'NO' || first === 'BYE')
-      return { reply: { lines, status: first, ...(code === undefined ? {} : { code }) }, length: at };
-    lines.push(line);
+      return { reply: { lines, status: first, ...(code === undefined ? {} : { code }) }, length: begun.at };
+    lines.push(words);
+    begun.line = { words: [] };
+  }
+}
+
+/** @returns whether the line is complete */
+function readLine(octets: Buffer, begun: BegunReply): boolean {
+  const { line } = begun;
+  for (;;) {
+    while (octets[begun.at] === 32) begun.at += 1;
+    if (octets[begun.at] === CR && octets[begun.at + 1] === LF) {
+      begun.at += 2;
+      return true;
+    }
+    const token = readToken(octets, begun.at);
+    if (token === null) {
+      if (octets[begun.at] !== BRACE && octets.length - begun.at > TOKEN_OCTETS)
+        throw new SieveSyntaxError('A word is too long.');
+      return false;
+    }
+    begun.at = token.end;
+    if (token.kind === 'atom' && line.words.length === 0) line.first = token.text.toUpperCase();
+    if (token.kind === 'list') line.code = token.text.split(' ', 1)[0]?.toUpperCase();
+    else line.words.push(token.text);
   }
 }
 

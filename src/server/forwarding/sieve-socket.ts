@@ -2,7 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { MailError, mailErrorOf } from '../mail/imap/mail-error.ts';
 import { tlsTowards } from '../mail/imap/tls.ts';
-import { readReply, SieveSyntaxError, type SieveReply } from './sieve-reply.ts';
+import { beginReply, readReply, SieveSyntaxError, type SieveReply } from './sieve-reply.ts';
 
 /** The only script that is read is our own, of some hundred octets. */
 const ANSWER_LIMIT_OCTETS = 64 * 1024;
@@ -21,6 +21,7 @@ export type SieveSocket = Disposable & {
 export function openSieveSocket({ host, port, certificates }: Address, signal: AbortSignal): SieveSocket {
   let socket: Socket = connectTcp({ host, port });
   let received = Buffer.alloc(0);
+  let begun = beginReply();
   let ended: Error | undefined;
   let waiting: { resolve: (reply: SieveReply) => void; reject: (error: Error) => void } | undefined;
 
@@ -33,12 +34,13 @@ export function openSieveSocket({ host, port, certificates }: Address, signal: A
   const look = () => {
     if (waiting === undefined) return;
     try {
-      const read = readReply(received);
+      const read = readReply(received, begun);
       if (read === null) {
         if (received.length > ANSWER_LIMIT_OCTETS) end(new MailError('lost', 'The server’s answer has no end.'));
         return;
       }
       received = received.subarray(read.length);
+      begun = beginReply();
       waiting.resolve(read.reply);
       waiting = undefined;
     } catch (cause) {
