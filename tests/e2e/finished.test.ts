@@ -361,6 +361,9 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     await page.emulateMedia({ media: 'print' });
     const breaks = await page.locator('h2').evaluateAll((all) => all.map((each) => getComputedStyle(each).breakAfter));
     expect(new Set(breaks)).toEqual(new Set(['avoid']));
+    // Chromium does not heed that within a grid.
+    const wrong = page.getByRole('region', { name: 'If something is wrong' });
+    expect(await wrong.evaluate((each) => getComputedStyle(each).breakInside)).toBe('avoid');
     const cards = page.locator('.status-card');
     const inside = await cards.evaluateAll((all) => all.map((each) => getComputedStyle(each).breakInside));
     expect(inside).toEqual(['avoid', 'avoid']);

@@ -147,7 +147,7 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       {!done && <Route snapshot={snapshot} />}
       <Acts snapshot={snapshot} />
       {isLimited && !hasFiles && <ShowMore snapshot={snapshot} />}
-      <section className="stack" data-gap="small" aria-labelledby="wrong">
+      <section className="stack together" data-gap="small" aria-labelledby="wrong">
         <h2 id="wrong">{words.questions.wrong}</h2>
         <p>
           {words.wrong.before(settings.legacyName, isClosed)}
