@@ -3,6 +3,7 @@ import { readError } from '../../src/contract/page-address.ts';
 import { asTransferId } from '../../src/contract/transfer-status.ts';
 import { failedWith, failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
+import { isLegacyProvider, rememberOperations } from './capabilities-answer.ts';
 import { banner } from './banner.ts';
 import { errorInAddress } from './error-in-address.ts';
 import { ifUnavailable, unavailable, unavailableUntilAsked } from './unavailable.ts';
@@ -54,9 +55,9 @@ const email = wizard.createStateConfig({
         input: ({ context }) => ({ email: context.typed.email }),
         onDone: [
           {
-            guard: { type: 'the provider is the legacy one', params: ({ event }) => ({ capabilities: event.output }) },
+            guard: isLegacyProvider,
             target: 'good',
-            actions: { type: 'remember the operations', params: ({ event }) => ({ capabilities: event.output }) },
+            actions: rememberOperations,
           },
           { target: 'notLegacy' },
         ],
@@ -113,9 +114,9 @@ const credentials = wizard.createStateConfig({
         input: ({ context }) => ({ email: context.typed.email }),
         onDone: [
           {
-            guard: { type: 'the provider is the legacy one', params: ({ event }) => ({ capabilities: event.output }) },
+            guard: isLegacyProvider,
             target: 'verifying',
-            actions: { type: 'remember the operations', params: ({ event }) => ({ capabilities: event.output }) },
+            actions: rememberOperations,
           },
           { target: ['#home-email-not-legacy', '#home-credentials-editing'] },
         ],

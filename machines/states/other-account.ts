@@ -1,6 +1,7 @@
 import { and, not, or, stateIn } from 'xstate';
 import { failedWith, failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
+import { isLegacyProvider, rememberTypedAccount, signsInByOauth } from './capabilities-answer.ts';
 import { asAddress, typeEmail, typePassword } from './typed-account.ts';
 import { ifUnavailable, unavailable, unavailableUntilAsked } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
@@ -39,12 +40,12 @@ const email = wizard.createStateConfig({
         input: ({ context }) => ({ email: context.typed.email }),
         onDone: [
           {
-            guard: { type: 'the provider is the legacy one', params: ({ event }) => ({ capabilities: event.output }) },
+            guard: isLegacyProvider,
             target: 'unsupported',
           },
           {
             target: 'good',
-            actions: { type: 'remember the typed account', params: ({ event }) => ({ capabilities: event.output }) },
+            actions: rememberTypedAccount,
           },
         ],
         onError: [
@@ -165,17 +166,17 @@ const credentials = wizard.createStateConfig({
         input: ({ context }) => ({ email: context.typed.email }),
         onDone: [
           {
-            guard: { type: 'the provider is the legacy one', params: ({ event }) => ({ capabilities: event.output }) },
+            guard: isLegacyProvider,
             target: ['#other-email-unsupported', '#other-credentials-editing'],
           },
           {
-            guard: { type: 'the provider signs in by OAuth', params: ({ event }) => ({ capabilities: event.output }) },
+            guard: signsInByOauth,
             target: 'departing',
-            actions: { type: 'remember the typed account', params: ({ event }) => ({ capabilities: event.output }) },
+            actions: rememberTypedAccount,
           },
           {
             target: 'verifying',
-            actions: { type: 'remember the typed account', params: ({ event }) => ({ capabilities: event.output }) },
+            actions: rememberTypedAccount,
           },
         ],
         onError: [
