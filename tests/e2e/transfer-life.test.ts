@@ -345,7 +345,7 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
 
   test('the counts of folders are in one column, also below a name that leaves no room for its own', async () => {
     const folders = ['INBOX', 'Minutes and correspondence of '.repeat(4)].map((name) => ({ name, done: 1, total: 1 }));
-    await owner.show({ ...RUNNING, emailmigration: { ...RUNNING.emailmigration, folders } });
+    await owner.show({ ...RUNNING, emailmigration: { ...RUNNING.emailmigration, status: 'inprogress', folders } });
     await owner.page.getByText('Folder by folder').click();
     const counts = owner.page.locator('.folders').getByText('1 of 1');
     const ends = await counts.evaluateAll((all) => all.map((each) => Math.round(each.getBoundingClientRect().right)));
