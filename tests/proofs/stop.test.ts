@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { startWorkerByLine } from '../support/worker-by-line.ts';
 
-/** What the README asks of an orchestrator (`terminationGracePeriodSeconds`). */
+/** What `src/server/OPERATIONS.md` asks of an orchestrator (`terminationGracePeriodSeconds`). */
 const GRACE_MS = 60_000;
 
 test(
