@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
 import { PATHS } from '../../machines/wizard.routes.ts';
@@ -22,20 +22,24 @@ const anchorsIn = (text: string) =>
       .replaceAll(' ', '-'),
   );
 
-test('each link and picture of the README leads somewhere', () => {
-  const links = found(/\]\(([^)]+)\)/g);
-  expect(links.length).toBeGreaterThan(20);
+const documents = globSync('{*.md,{src,machines,tests,stories}/**/*.md}', { cwd: ROOT });
+
+test.each(documents)('each link and picture of %s leads somewhere, and each command is there', (document) => {
+  const text = read(document);
+  const links = found(/\]\(((?!\w+:)[^)]+)\)/g, text);
   const dead = links.filter((link) => {
     const [path = '', anchor] = link.split('#');
-    const file = path === '' ? 'README.md' : path;
+    const file = path === '' ? document : join(dirname(document), path);
     return !existsSync(join(ROOT, file)) || (anchor !== undefined && !anchorsIn(read(file)).includes(anchor));
   });
   expect(dead).toEqual([]);
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  expect(found(/npm run ([\w-]+)/g, text).filter((name) => !(name in scripts))).toEqual([]);
 });
 
-test('each command of the README is there', () => {
-  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-  expect(found(/npm run ([\w-]+)/g).filter((name) => !(name in scripts))).toEqual([]);
+test('the README leads to pictures, rooms and other documents', () => {
+  expect(documents.length).toBeGreaterThan(8);
+  expect(found(/\]\(([^)]+)\)/g).length).toBeGreaterThan(20);
 });
 
 test('each page that the README names has that address', () => {
