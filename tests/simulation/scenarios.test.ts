@@ -355,6 +355,21 @@ test.each(['SERVERBUG', 'UNAVAILABLE'])(
   },
 );
 
+test.each([
+  ['SERVERBUG', true],
+  ['UNAVAILABLE', false],
+])(
+  'nor are mailboxes with many messages left that a destination answers by "%s" for an hour, as it does all',
+  async (code, multiAppend) => {
+    const refusesReading = { part: 1, code, only: 'APPEND', from: 20, until: 3_600_000 };
+    const { wrong, accounts } = await simulate(
+      scenarioWith([60, 60], { destination: { multiAppend, refusesReading } }),
+    );
+    const there = [...accounts.destination.folders.values()].map(({ messages }) => messages.length);
+    expect({ wrong, there }).toEqual({ wrong: [], there: [60, 60] });
+  },
+);
+
 test('nor is it where there was room for a part of them', async () => {
   const { wrong, accounts } = await simulate(scenarioWith([20], { destination: { keepsSome: true, quota: 30_000 } }));
   expect(wrong).toEqual([]);

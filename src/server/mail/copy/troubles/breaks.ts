@@ -94,7 +94,7 @@ export function noteBreakOff(
   if (error instanceof MailError && isInTrouble(error) && isAskedAgain)
     for (const name of names)
       if (!isAmongOthers(name, passing, run) && run.faults(name) === BREAKS_TOGETHER + BREAKS_ALONE)
-        if (run.noteFault(troubledIn(passing)) === TROUBLED_FROM) run.noteFault(LEFT_BY_TROUBLE);
+        if (run.noteFault(troubledIn(passing)) === TROUBLED_FROM) noteLeftByTrouble(run);
   if (!isFarewell(error) || run.noteFault(goodbyesTo(passing)) > GOODBYES_AT_MOST) return;
   for (const name of names) {
     const isItsOwn = isAmongOthers(name, passing, run);
@@ -138,6 +138,11 @@ function goodbyesTo(passing: Passing): string {
 /** By this name a run counts messages that it left by trouble since the last one that passed. */
 function troubledIn(passing: Passing): string {
   return `troubled in ${passing}`;
+}
+
+/** Notes that what a run leaves may be left by an account's trouble, not the messages' or the mailbox's own. */
+export function noteLeftByTrouble(run: Pick<Faults, 'noteFault'>): void {
+  run.noteFault(LEFT_BY_TROUBLE);
 }
 
 /** By this name a run counts what it may have left by goodbyes that were to the account. */

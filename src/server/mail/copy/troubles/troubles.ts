@@ -1,5 +1,6 @@
 import {
   isBareRefusal,
+  isInTrouble,
   isLasting,
   isRefusal,
   MailboxRenumbered,
@@ -8,7 +9,7 @@ import {
 } from '../../imap/mail-error.ts';
 import type { MailReader, Opened } from '../../imap/streams.ts';
 import type { Waits } from '../run/mail-copy.ts';
-import { BREAKS_ALONE, BREAKS_TOGETHER, messagesOf, type Faults } from './breaks.ts';
+import { BREAKS_ALONE, BREAKS_TOGETHER, messagesOf, noteLeftByTrouble, type Faults } from './breaks.ts';
 import { HangsUp, notingHangUps, type Openings } from './hang-ups.ts';
 
 /** What servers say of one mailbox as well as of all. */
@@ -69,7 +70,10 @@ export function isTroubled(error: unknown, mailbox: string, run: Faults, other =
   const [times, most] = [run.noteFault(troubleName(mailbox)), mostOf(mailbox, other, run)];
   // Lanes try less often in a row, and what comes after it is tried as often again.
   if (times <= most && times % TIMES === 0) run.looked();
-  return times >= most;
+  if (times < most) return false;
+  // It opens, and nothing passes: the server may be in trouble for a while.
+  if (isInTrouble(error) && troubledMessages(mailbox, other, run) >= MESSAGES) noteLeftByTrouble(run);
+  return true;
 }
 
 /**
@@ -135,8 +139,11 @@ function troubleName(mailbox: string): string {
 
 /** How often a mailbox may be in trouble, with so many messages at which the server breaks off. */
 function mostOf(mailbox: string, other: string, run: Faults): number {
-  const messages = Math.max(run.faults(messagesOf(mailbox)), run.faults(messagesOf(other)));
-  return TIMES + (BREAKS_TOGETHER + BREAKS_ALONE) * Math.min(messages, MESSAGES);
+  return TIMES + (BREAKS_TOGETHER + BREAKS_ALONE) * Math.min(troubledMessages(mailbox, other, run), MESSAGES);
+}
+
+function troubledMessages(mailbox: string, other: string, run: Faults): number {
+  return Math.max(run.faults(messagesOf(mailbox)), run.faults(messagesOf(other)));
 }
 
 /** A refusal without a reason may be for that moment. @throws {MailError} the refusal that it was the last time */
