@@ -3,14 +3,8 @@ import { Hono } from 'hono';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { mountHealth } from '../../src/server/web/health.ts';
 import { LIMITS, openLimits } from '../../src/server/web/limits.ts';
-import { openApi } from '../../src/server/web/openapi.ts';
 import { Refusal } from '../../src/server/web/refusal.ts';
 import { openWebWorld, type WebWorld } from '../support/web-world.ts';
-
-vi.mock(import('../../src/server/web/openapi.ts'), async (original) => {
-  const real = await original();
-  return { ...real, openApi: vi.fn<typeof openApi>(real.openApi) };
-});
 
 let world: WebWorld;
 beforeAll(async () => {
@@ -61,9 +55,4 @@ test('who asks whether the process is ready, over and over at once, keeps the da
   expect(isReady).toHaveBeenCalledTimes(1);
   await app.request('/readyz');
   expect(isReady, 'once that is answered').toHaveBeenCalledTimes(2);
-});
-
-test('the description of all calls, for which anybody may ask, is made once', async () => {
-  for (let at = 0; at < 3; at += 1) expect((await world.get('/api/openapi.json')).status).toBe(200);
-  expect(openApi).toHaveBeenCalledTimes(1);
 });

@@ -71,6 +71,7 @@ async function rowOfStored(uid: number) {
     mailbox: MAILBOX,
     selected: { uidValidity: 3n, uidNext: 10 },
     claims: new Set([11]),
+    session: { writer: { traits: { together: true } } },
     run: { copy: { ledger, onStep: async () => {} }, settled: () => {}, check: () => {} } as unknown as Run,
   } as Sending;
   await settleGroup(

@@ -22,6 +22,8 @@ beforeEach(async () => {
   await world.database.query('delete from limits');
   await world.database.query('delete from limit_slots');
   await world.database.query('delete from known_clients');
+  // Whoever was refused just now would be refused still.
+  world.advance(1000);
   world.signIns.length = 0;
   world.provisioning.requests.length = 0;
   world.provisioning.answer = { status: 200, body: {} };
