@@ -142,7 +142,7 @@ describe('what a death leaves is settled by the next worker', () => {
     expect(lived.trace.some((line) => line.includes('worker2 step verified'))).toBe(true);
   });
 
-  test('after a MULTIAPPEND was refused: none; it is halved to the culprit, which is left out with its reason', async () => {
+  test('after a MULTIAPPEND was refused: none; its messages are sent one by one, and the culprit is left out with its reason', async () => {
     const poisoned: Scenario = { ...FAIR, poison: [{ letter: 2, code: 'CANNOT' }] };
     const lived = await live(await dyingAfter(poisoned, /worker1 gets \S+ NO \[CANNOT\]/));
     expect(lived).toMatchObject({ wrong: [], status: 'completed' });

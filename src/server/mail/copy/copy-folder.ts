@@ -15,15 +15,15 @@ import { refuse, type Sending, type Unsaid } from './storing/settling.ts';
 import { appendName, BREAKS_ALONE, BREAKS_TOGETHER, isSentAway, messageName, sourcePlace } from './troubles/breaks.ts';
 import { isSuspect, notingHangUps } from './troubles/hang-ups.ts';
 
-/** How often, in one run, a folder's messages are looked for anew because its destination has another UIDVALIDITY. */
+/** How often, in one run, a folder's messages are looked for again because its destination has another UIDVALIDITY. */
 const RENUMBERED_AT_MOST = 10;
 
 export type Folder = {
   readonly sourcePath: string;
   readonly isInbox: boolean;
-  /** Where it goes; it is there then. @throws {FolderLeft} when it can't be made, {MailError} */
+  /** Where it goes; the mailbox exists when this resolves. @throws {FolderLeft} when it can't be made, {MailError} */
   readonly destination: (writer: MailWriter) => Promise<string>;
-  /** Where it is to go, as far as that is known. */
+  /** Where it is planned to go, as far as that is known. */
   readonly planned: () => string;
   /** Which of the marked messages forwarding has already brought. */
   readonly forwarded: (marked: readonly Listed[], opened: Opened, session: Session) => Promise<ReadonlySet<number>>;
@@ -97,10 +97,10 @@ type Begun = {
 
 function begin(folder: Folder, path: string, listing: FolderListing, session: Session, run: Run): Begun | undefined {
   const messages = listing.messages.filter(({ uid }) => !listing.leftOut.has(uid));
-  // Before a suspect another one is opened, whose answer would stand behind what was asked for ahead.
+  // For a suspect another mailbox is opened first, whose answer would come behind what was asked for ahead.
   if (messages.length === 0 || isSuspect('source', folder.sourcePath, run)) return undefined;
   const place = sourcePlace(session.reader, folder.sourcePath, listing.opened.uidValidity);
-  // Those are not sent as they are, nor in their turn.
+  // Such messages are sent in another form, and not in their turn.
   if (messages.some(({ uid }) => run.otherwise.has(messageName(place, uid)))) return undefined;
   const selected = openBoth(folder.sourcePath, path, listing.opened.uidValidity, session, run);
   const { sizes, ledger } = run.copy;
@@ -183,12 +183,12 @@ async function findAllAnew(
 ): Promise<void> {
   if (run.noteFault(`renumbered ${mailbox.id}`) > RENUMBERED_AT_MOST)
     throw new FolderLeft('mailbox not read back', new Error('The destination says another UIDVALIDITY each time.'));
-  // What is not found is sent again, so both sides are listed anew first: the mailbox may only have got another name.
+  // What is not found is sent again, so both sides are listed first: the mailbox may only have been renamed.
   run.planAgain('destination', mailbox.destinationPath, uidValidity);
   await unlessClosed(findAnew(mailbox, uidValidity, session, run));
 }
 
-/** Settles what a death left open and what the destination has already, then sends the rest. */
+/** Settles what a crash left open and what the destination has already, then sends the rest. */
 async function settleAndSend(
   into: Into,
   known: KnownRows,
@@ -212,7 +212,7 @@ async function settleAndSend(
   };
   if (begun === undefined)
     return hasBrokenOff(mailbox, run) ? overNewSession(session, mailbox, run, lookAndSend) : lookAndSend(session);
-  // The answers to what was asked for ahead would stand in the way of the reading.
+  // The answers to what was asked for ahead would be in the way of the reading.
   await begun.fetches.letGo();
   await overNewReader(session, mailbox, run, lookAndSend);
 }
@@ -230,8 +230,8 @@ function noteKnown(
 }
 
 /**
- * From which UID on the destination has not been looked through: behind the last message that was stored, or from where
- * one may have been.
+ * The destination UID from which on nothing has been looked through: behind the last message that was stored, or where
+ * an open group may have stored one.
  */
 function unknownFrom(
   { destination }: LedgerMailbox,
@@ -285,12 +285,13 @@ async function sendWaiting(
     (Math.max(breaksOf(message), appendBreaksOf(message)) < BREAKS_TOGETHER ? whole : suspects).push(message);
   try {
     const ofWhole = ordered(whole, folder, run.copy.sizes);
-    // This connection has settled and listed, and may be at its end before anything is appended.
+    // The last answer to an append was BYE. This connection has settled and listed, and may end before anything is
+    // appended.
     if (begun === undefined && whole.length > 0 && isSentAway('appends', run))
       await overNewSession(session, mailbox, run, (by) => sendMessages(ofWhole, sendingOver(by)));
     else await sendMessages(ofWhole, sending, begun?.fetches);
     for (const message of suspects) {
-      // The destination has been looked through for it since.
+      // It has been looked for at the destination since.
       if (appendBreaksOf(message) >= BREAKS_TOGETHER + BREAKS_ALONE) {
         await refuse([message], 'not accepted', sending);
         continue;
@@ -308,7 +309,10 @@ async function sendWaiting(
   }
 }
 
-/** Some servers end a connection after so many commands, whatever they are. The session's own is closed: an account may allow no more. */
+/**
+ * Works over new connections, as some servers end each after so many commands. The session's own are closed first: an
+ * account may allow no more.
+ */
 async function overNewSession(
   session: Session,
   mailbox: LedgerMailbox,

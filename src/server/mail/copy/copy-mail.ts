@@ -25,7 +25,7 @@ import { blamingHangUps, HangsUp, notingHangUps, shutOut, suspectsLast } from '.
 import { refusedForNow, troubledForNow, unlessInTrouble, unlessTroubled } from './troubles/troubles.ts';
 
 /**
- * How often at most the source is listed until a listing shows nothing new: a mailbox that never rests must not keep
+ * How often at most the source is listed until a listing shows nothing new: a mailbox that keeps changing must not keep
  * the transfer from ending.
  */
 const PASSES = 5;
@@ -50,12 +50,13 @@ export function copyAndCompare(copy: MailCopy): Promise<CopyEnd> {
 
 async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
   for (let pass = 1; pass <= PASSES + engine.plannedAgain; pass += 1) {
-    // After a copying those that have read back are ready for the last look.
+    // After a round, the connections that have read back are ready for the final comparison.
     const ready = pass === 1 ? (['checker'] as const) : (['checker', 'checkers'] as const);
     await closeOthers(engine, ['controls', ...(isNarrow(engine.connections) ? [] : ready)]);
     const plan = await planFolders(engine);
     const hasFolders = plan.folders.length > 0;
-    // Where no UIDs are said nothing is read back beside the lanes, and they may have its connection as well.
+    // If no UIDs are reported, nothing is read back beside the lanes, so they may have the checker's connection as
+    // well.
     const beside = engine.saysUids ? (['checker'] as const) : [];
     if (hasFolders) await closeOthers(engine, ['controls', 'lanes', ...beside]);
     // One that was made since the list before may have been in the place of another one.
@@ -69,7 +70,10 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
   await unlessItMayPass(engine, false);
 }
 
-/** What each mailbox of an account says of a sign-in that was right is the account's: its owner, or its provider, has to end it. */
+/**
+ * If every mailbox answers with the code of a failed sign-in although we are signed in, the account is concerned: its
+ * owner, or its provider, has to act.
+ */
 function unlessShutOut({ run, left, sourcePaths }: Engine): void {
   if (sourcePaths.some((path) => !left.has(path))) return;
   for (const account of ['source', 'destination'] as const)
@@ -78,8 +82,8 @@ function unlessShutOut({ run, left, sourcePaths }: Engine): void {
 }
 
 /**
- * Lets the operation wait for folders, and for single messages once all else is done, that were refused or are not shown:
- * only what later runs can't do either is left out for good.
+ * Lets the operation wait for folders that were refused and, once all else is done, for single messages that were
+ * refused or are not shown: only what later runs can't do either is left out for good.
  * @throws {RefusedForNow}
  */
 async function unlessItMayPass(engine: Engine, isDone: boolean): Promise<void> {
@@ -104,7 +108,7 @@ function ofGoodbyes({ copy, faults }: Run): ReturnType<typeof leftByGoodbyes> {
   return leftByGoodbyes({ faults }, aDay);
 }
 
-/** What a server says of all mailboxes but those that it refuses, and has opened none, is its own trouble. */
+/** Whether a server as a whole is at fault: it has opened no mailbox, and fails at all but those that it refuses. */
 function isOfAll({ run, troubled, left, sourcePaths }: Engine, troubles: readonly MailError[]): boolean {
   const { source, destination } = run.opened;
   if (source.size > 0 && destination.size > 0) return false;
@@ -113,7 +117,7 @@ function isOfAll({ run, troubled, left, sourcePaths }: Engine, troubles: readonl
   return open.length > 1 && open.every(isInTrouble) && troubles.some(({ responseCode }) => responseCode !== undefined);
 }
 
-/** A folder that could not be read because it has another name by now, or is not there any more, has not been left out. */
+/** Stops reporting folders as left out that could not be read because they have been renamed or deleted. */
 async function forgetVanished(engine: Engine): Promise<void> {
   const { run, lanes, left, sourcePaths } = engine;
   const listed = new Set(sourcePaths);
@@ -138,23 +142,25 @@ function missesMore({ run, heardOf, missed, sourcePaths }: Engine): boolean {
   return fresh.length > 0;
 }
 
-/** Folders that were refused have a second try, after all others: it may have been for that moment. */
+/** Folders that were refused get a second try, after all others, as a refusal may be momentary. */
 function triesAgain(engine: Engine): boolean {
   if (engine.again !== null) return false;
   engine.again = new Set(engine.left.keys());
   return engine.again.size > 0;
 }
 
-/** The last look at both sides. What has to be found anew under another UIDVALIDITY may have to be copied again. */
+/**
+ * The final comparison of both sides. What has to be found anew under another UIDVALIDITY may have to be copied again.
+ */
 async function compareAll(engine: Engine): Promise<CopyEnd> {
   const { seen, left } = engine;
   for (let round = 1; ; round += 1) {
     const { open, ...counts } = await compareMailboxes(engine);
-    // It may be what another worker is taking back just now, or died of.
+    // A duplicate may be what another worker is just taking back, or died before it could.
     if (counts.duplicated > 0 && round < PASSES && (await takeBackDisowned(engine))) continue;
     if (open.length === 0 || round === PASSES) {
       for (const mailbox of open) {
-        // A server may break off at what it will give another time.
+        // A server may hand out another time what it fails at now.
         const error = new MailError('busy', 'Not all was read back.');
         if (!left.has(mailbox.sourcePath)) troubleWith(engine, mailbox)(error);
         await noteUnread(mailbox, engine, error);
@@ -201,7 +207,7 @@ async function compareMailboxes(engine: Engine): Promise<Counts & { readonly ope
   };
   const mailboxes = (await ledgerMailboxes(run)).filter(({ sourceUidValidity }) => sourceUidValidity !== 0n);
   const { listed } = run.copy.sizes;
-  // Of those that read back some stand: with few mailboxes another one would take longer than they.
+  // Some checkers are open from reading back: with few mailboxes, to open another would take longer than the work.
   const most = () => Math.min(mostCheckers(engine), Math.ceil(mailboxes.length / listed));
   await checkers.work(workOf(batchesOf(mailboxes, { lanes: most(), most: listed })), compare, most, engine.released);
   return { ...sum, open };
@@ -210,7 +216,7 @@ async function compareMailboxes(engine: Engine): Promise<Counts & { readonly ope
 async function settleOpenMailboxes(ids: ReadonlySet<number>, engine: Engine): Promise<void> {
   const { run, lanes, seen } = engine;
   run.stale.clear();
-  // One that has another name at the source by now is read under that.
+  // A mailbox that has been renamed at the source is read under its new name.
   await copyUntilNothingIsNew(engine);
   const open = (await ledgerMailboxes(run)).filter(({ id }) => ids.has(id));
   await listDestinationPaths(engine);
@@ -237,7 +243,7 @@ async function settleOpenMailboxes(ids: ReadonlySet<number>, engine: Engine): Pr
   await readBackLeft(open, engine);
 }
 
-/** Stops reporting what could not be done at first, or under one name, and has been done since. */
+/** Clears reasons of mailboxes that could not be copied at first, or under one name, and have been since. */
 async function forgetReasons({ run, left, seen }: Engine): Promise<void> {
   const reasons = new Map<string, FolderReason>();
   for (const [path, { unlisted }] of seen) if (unlisted > 0) reasons.set(storedPath(path), 'mailbox not complete');

@@ -23,9 +23,11 @@ import { FolderLeft, PlanAgain, type Check, type CheckSession, type Run, type Se
 import { notingHangUps, suspectsLast } from './troubles/hang-ups.ts';
 import { askedAgain, isTroubled, unlessInTrouble, unlessTroubled } from './troubles/troubles.ts';
 
-/** So often in a row a folder stops, with nothing moved, before others go on. A lane gives up after one more. */
+/**
+ * After a folder has failed this often in a row, with nothing moved, others go first. A lane gives up after one more.
+ */
 const STOPS_IN_A_ROW = 3;
-/** So many folders may do that in a row: then it is rather the server that does. */
+/** At most this many folders may do that in a row; beyond that, the server is at fault. */
 const STOPPED_IN_A_ROW = 10;
 
 /**
@@ -55,10 +57,11 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
   };
   const checkBeside = async () => {
     try {
-      // When the first message is to be read back, the lanes know whether that can be done beside them.
+      // When the first message is to be read back, the lanes know if UIDs are reported, without which nothing can be
+      // read back beside them.
       if (limits.connections > 1 && (await checks.waits()) && engine.saysUids) await checker.work(checks, check);
     } catch (error) {
-      // There is no connection left for it: what is stored is read back later.
+      // The server allows no connection for it: what is stored is read back later.
       if (!(error instanceof MailError) || error.fault !== 'busy') throw error;
     } finally {
       engine.alone.resolve();
@@ -78,8 +81,8 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
 }
 
 /**
- * Beside the checker, and the controls until their goodbye is over. Each may have a connection to the source, too, where
- * the control of the next round may have one.
+ * How many checkers may be open beside `checker`, and beside the controls until their LOGOUT is done. Each may have a
+ * connection to the source, too, where one is kept for the control of the next round if that needs one.
  */
 function mostReadingBack({ connections, controlled, listsOverReaders }: Engine): number {
   const isAlone = isNarrow(connections) || listsOverReaders;
@@ -100,7 +103,7 @@ function checkingIn(engine: Engine) {
   };
 }
 
-/** Reads back what no round has: the source may have lost the mailbox meanwhile, so that none copies it again. */
+/** Reads back what no round has: if the source has lost the mailbox meanwhile, none copies it again. */
 export async function readBackLeft(mailboxes: readonly LedgerMailbox[], engine: Engine): Promise<void> {
   const { run, checkers } = engine;
   const checks: Check[] = [];
@@ -179,8 +182,8 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
     await note(folder, listing);
   };
   const listed = folders.filter(({ sourcePath }) => !left.has(sourcePath));
-  // What a provider takes in a day is for the inbox first. If each message waits for an answer, one lane leaves most of a
-  // line unused.
+  // The inbox goes first, alone, if there is a daily limit or one lane fills the bandwidth. Without LITERAL+ each
+  // message waits for an answer, so one lane can't.
   const isFirst = destination.limits.upADay !== undefined || engine.takesUnannounced;
   const alone = listed.filter(({ isInbox }) => isInbox && isFirst);
   const check = checkingIn(engine);
@@ -189,7 +192,7 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
     try {
       await check(item, checkingOver(session));
     } catch (error) {
-      // It may store all the same, and is read back later.
+      // The lane may still store, and this is read back later.
       if (!(error instanceof MailError) || error.fault !== 'busy') throw error;
       isBusy = true;
       engine.checks.giveBack(item);
@@ -210,7 +213,7 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
   };
   const others = new Set(listed);
   for (const folder of alone) others.delete(folder);
-  // What stops the inbox holds back nothing else: then the others go on beside it.
+  // If the inbox keeps failing, the others go on beside it.
   const stopped: Folder[] = [];
   await copyAll(alone, stopped);
   await copyAll([...stopped, ...others]);
@@ -218,7 +221,8 @@ async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<n
 }
 
 /**
- * A folder that is given back is the next one again, but not for ever: others wait, and there may be but one lane.
+ * A folder that is given back is the next one again, until it has failed too often: others wait, and there may be only
+ * one lane.
  * @param behind where it goes then; otherwise behind those that wait
  */
 function givingBack({ moved }: Engine, behind?: Folder[]): (folder: Folder, waiting: Folder[]) => boolean {
@@ -238,7 +242,7 @@ function givingBack({ moved }: Engine, behind?: Folder[]): (folder: Folder, wait
   };
 }
 
-/** Its own connections, which stay a lane's. */
+/** Over the lane's own connections, which are left open. */
 function checkingOver({ checker, reader, isOver }: Session): CheckSession {
   return {
     checker,
@@ -270,7 +274,7 @@ async function noteLeft(
   await copy.ledger.addMailboxes([
     {
       sourcePath,
-      // What was copied of it before has a row of its own.
+      // This row has UIDVALIDITY 0: what was copied before has a row of its own.
       sourceUidValidity: 0n,
       destinationPath: reason === 'mailbox not created' ? sourcePath : planned(),
       total: listing === undefined ? 0 : listing.messages.length - listing.leftOut.size,
@@ -279,7 +283,9 @@ async function noteLeft(
   ]);
 }
 
-/** What reading back has left: flags that the server dropped, and messages that are not where they were stored. */
+/**
+ * Settles what reading back has left: flags that the server dropped, and messages that are not where they were stored.
+ */
 async function settleFindings(engine: Engine): Promise<void> {
   await setDroppedFlags(engine);
   await noteAllUnread(engine);
@@ -293,7 +299,7 @@ async function noteAllUnread(engine: Engine): Promise<void> {
   findings.unread.clear();
 }
 
-/** Those that the server refuses to set are left: the messages are there. */
+/** Sets flags that the server dropped. Where it refuses, they are left: the messages are there. */
 async function setDroppedFlags(engine: Engine): Promise<void> {
   const { run, lanes, findings } = engine;
   const dropped = droppedFlags(findings.flags.splice(0), findings.kept);
@@ -331,8 +337,8 @@ async function lookForAbsent(engine: Engine): Promise<void> {
 }
 
 /**
- * Notes that the destination has the mailbox and does not let us look into it, so that nobody knows what is there. This
- * outweighs a listing that stayed short.
+ * Notes that a mailbox can't be read at the destination, or the source, so that nobody knows whether all of it is
+ * there. This outweighs a listing that stayed short.
  */
 export async function noteUnread(
   { id, sourcePath }: LedgerMailbox,
@@ -341,7 +347,7 @@ export async function noteUnread(
 ): Promise<void> {
   if (left.has(sourcePath)) return;
   const isOfSource = account === 'source';
-  // If it was not copied whole, the rest can't come either. Of one that the source has lost since there is no rest.
+  // If it was not copied whole, the rest can't be either. One that the source has lost since has no rest.
   const hasRest = !seen.has(sourcePath) && sourcePaths.includes(sourcePath);
   const ofRest = isOfSource ? 'mailbox unreadable' : 'mailbox closed';
   const ofComparison = isOfSource ? 'mailbox not compared' : 'mailbox not read back';

@@ -33,40 +33,44 @@ export type Engine = {
   readonly run: Run;
   /**
    * The source's mailboxes are listed once more although nothing has waited: without an earlier transfer that
-   * completed, nobody knows what a list leaves out.
+   * completed, it is unknown what a list leaves out.
    */
   readonly listsAgain: boolean;
   readonly controls: Lanes<Controls>;
   readonly lanes: Lanes<Session>;
-  /** One that works beside the lanes, and more once those are done. */
+  /** `checker` works beside the lanes, `checkers` once those are done. */
   readonly checker: Lanes<CheckSession>;
   readonly checkers: Lanes<CheckSession>;
   /** Aborts everything when one part has failed. */
   readonly failing: AbortController;
   /** How many connections each account gets, those of `controls` and `checker` included. */
   readonly connections: { source: number; destination: number };
-  /** The controls stand, or are being closed. */
+  /** Whether the controls are open, or being closed. */
   controlled: boolean;
-  /** Resolved when they have been closed and there is one more connection for the lanes. */
+  /** Resolved when they have been closed, which leaves one more connection for the lanes. */
   released: Promise<void>;
-  /** Whether the destination says the UIDs of what it stores; if not, nothing can be read back beside the lanes. */
+  /** Whether the destination reports the UIDs of what it stores; if not, nothing can be read back beside the lanes. */
   saysUids: boolean;
-  /** Whether it takes messages of any size unannounced (LITERAL+), so that one connection fills a line. */
+  /**
+   * Whether it takes messages of any size without a round trip (LITERAL+), so that one connection fills the bandwidth.
+   */
   takesUnannounced: boolean;
-  /** Whether the source can be listed over a connection that has read from it, so that the next round needs no other one. */
+  /**
+   * Whether the source can be listed over a connection that has read from it, so that the next round needs no other.
+   */
   listsOverReaders: boolean;
-  /** Grows whenever anything has been moved, looked at or given up, which tells a run that goes on from one that is stuck. */
+  /** Grows when something is moved, looked at or given up, which tells a run that goes on from one that is stuck. */
   readonly moved: () => number;
-  /** Resolved when nobody reads back beside the lanes of the round under way. */
+  /** Resolved when nobody reads back any more beside the lanes of the current round. */
   alone: PromiseWithResolvers<void>;
-  /** Of the round under way. */
+  /** What waits to be read back in the current round. */
   checks: Stream<Check>;
   readonly findings: Findings;
   readonly forwarded: Forwarded;
   /** As they were last listed. */
   sourcePaths: readonly string[];
   destinationPaths: readonly string[];
-  /** By source path: what the folder was when it was last listed, and how many it did not list. */
+  /** By source path: the folder's state when it was last listed, and how many messages that left out. */
   readonly seen: Map<string, { readonly opened: Opened; readonly unlisted: number }>;
   /** Source paths, in the ledger's form, that an earlier run knew of but whose content it could not list. */
   readonly heardOf: ReadonlySet<string>;
@@ -74,17 +78,17 @@ export type Engine = {
   readonly missed: Set<string>;
   /** What an earlier worker stored too late, and this run has taken back. */
   readonly takenBack: Set<string>;
-  /** How often all mailboxes had to be listed again because one was not what it was. */
+  /** How often all mailboxes had to be listed again because one had changed its identity. */
   plannedAgain: number;
   /** By source path: why a folder was left. */
   readonly left: Map<string, FolderReason>;
-  /** Those of them that have a second try when they are listed the next time; `null` before there is one. */
+  /** Those of `left` that get a second try at the next listing; `null` before there is one. */
   again: Set<string> | null;
-  /** By source path: those that were left for an error that the server calls passing, or for a NO without a reason. */
+  /** By source path: those that were left for an error that the server calls passing, or for a NO without a code. */
   readonly troubled: Map<string, MailError>;
 };
 
-/** Goes on with fewer connections to a server that did not let in as many as were wanted. */
+/** Runs `work`, and again with fewer connections to a server that did not allow all of them. */
 export async function withEngine<Result>(given: MailCopy, work: (engine: Engine) => Promise<Result>): Promise<Result> {
   const most = { source: given.source.limits.connections, destination: given.destination.limits.connections };
   for (;;) {
@@ -106,7 +110,7 @@ export async function withEngine<Result>(given: MailCopy, work: (engine: Engine)
   }
 }
 
-/** @param refused is told the accounts that did not let a connection in */
+/** @param refused receives the accounts that did not allow a connection */
 async function runEngine<Result>(
   given: MailCopy,
   refused: Set<Account>,
@@ -155,7 +159,7 @@ async function runEngine<Result>(
   const known = new Map<string, LedgerMailbox[]>();
   const heardOf = new Set<string>();
   for (const mailbox of await ledger.mailboxes()) {
-    // One that was never listed does not count as known.
+    // A mailbox that was never listed does not count as known.
     if (mailbox.sourceUidValidity === 0n) {
       heardOf.add(mailbox.sourcePath);
       continue;
@@ -230,12 +234,12 @@ async function runEngine<Result>(
     troubled: new Map(),
   };
   const result = await work(engine);
-  // All at once: what is `using` is closed one after the other, each with a goodbye of a round trip.
+  // All at once: `await using` closes one after the other, each with a round trip for LOGOUT.
   await closeOthers(engine, []);
   return result;
 }
 
-/** Notes trouble that a server has with mailboxes, and which may pass. */
+/** @returns a function that notes an error at these mailboxes, if it may pass */
 export function troubleWith(
   { troubled }: Engine,
   ...mailboxes: readonly Pick<LedgerMailbox, 'sourcePath'>[]
@@ -246,7 +250,7 @@ export function troubleWith(
   };
 }
 
-/** What waits is read back together. */
+/** Checks of one mailbox that wait are joined, to be read back together. */
 export function openChecks({ readBack: most }: Sizes): Stream<Check> {
   return openStream({
     weightOf: ({ messages }) => messages.length,
@@ -260,13 +264,15 @@ export function openChecks({ readBack: most }: Sizes): Stream<Check> {
   });
 }
 
-/** How many lanes may stand now, beside the checker, so that there are not more connections than an account allows. */
+/**
+ * How many lanes may be open now, beside the checker, so that there are not more connections than an account allows.
+ */
 export function mostLanes({ connections, controlled, saysUids }: Engine): number {
   const { source, destination } = connections;
   return Math.min(source, destination) - (saysUids ? 1 : 0) - (controlled ? 1 : 0);
 }
 
-/** How many checkers may stand beside the one that works beside the lanes. */
+/** How many checkers may be open beside the one that works beside the lanes. */
 export function mostCheckers({ connections, controlled }: Engine): number {
   return connections.destination - 1 - (controlled ? 1 : 0);
 }
@@ -276,13 +282,13 @@ export function isNarrow({ source, destination }: Engine['connections']): boolea
   return Math.min(source, destination) < 4;
 }
 
-/** Closes what is not needed now. */
+/** Closes the pools that are not needed now. */
 export async function closeOthers(engine: Engine, needed: readonly (keyof Engine)[]): Promise<void> {
   const pools = (['controls', 'lanes', 'checker', 'checkers'] as const).filter((pool) => !needed.includes(pool));
   await Promise.all(pools.map((pool) => engine[pool][Symbol.asyncDispose]()));
 }
 
-/** Lists them while nothing else is connected, and closes that connection. */
+/** Lists the destination's mailboxes while nothing else is connected, and closes that connection. */
 export async function listDestinationPaths(engine: Engine): Promise<void> {
   await closeOthers(engine, []);
   await engine.controls.work(workOf([0]), async (_, { destination }) => {

@@ -45,7 +45,7 @@ export async function planFolders(engine: Engine): Promise<Plan> {
   const folders = foldersOf(mapping.mailboxes, making, engine);
   const old = folders.filter(({ sourcePath }) => seen.has(sourcePath));
   if (old.length === 0) return { making, folders: folders.filter(({ sourcePath }) => !left.has(sourcePath)) };
-  // What was needed for folders that have vanished or got another name.
+  // These were open for folders that have vanished or have been renamed.
   await lanes[Symbol.asyncDispose]();
   return {
     making,
@@ -58,7 +58,7 @@ export async function planFolders(engine: Engine): Promise<Plan> {
 type Listings = {
   /** The mailboxes of the source. */
   readonly listed: readonly Mailbox[];
-  /** Those of the destination; not asked for again before something at the source is new. */
+  /** Those of the destination; not listed again before something at the source is new. */
   readonly ours: Ours | undefined;
 };
 type Ours = { readonly mailboxes: readonly Mailbox[]; readonly namespace: Namespace };
@@ -71,16 +71,16 @@ async function listSides(engine: Engine, isAgain: boolean): Promise<Listings> {
   const { run, controls, lanes, checkers, seen } = engine;
   const again = isAgain ? await listOverReader(engine) : null;
   if (again !== null) return { listed: again, ours: undefined };
-  // Those that read back have all connections, where none was to be needed beside them.
+  // The checkers have all connections, as none was to be needed beside them.
   if (isAgain && engine.listsOverReaders) await closeOthers(engine, ['controls', 'checker']);
   const sides: Listings[] = [];
-  // Those of before stand until their goodbye is over.
+  // The earlier controls are open until their LOGOUT is done.
   await engine.released;
   engine.controlled = true;
   // The other pools may still hold connections of a round in which nothing could be copied.
   if (!isAgain) await closeOthers(engine, ['controls']);
   await controls.work(workOf([0]), async (_, { source, destination }) => {
-    // Both passwords are good.
+    // Both sign-ins have succeeded.
     if (!isNarrow(engine.connections) && !isAgain) lanes.warm(mostLanes(engine));
     else if (!isNarrow(engine.connections)) checkers.warm(Math.min(mostCheckers(engine), seen.size));
     const [listed, ours] = await Promise.all([
@@ -95,7 +95,7 @@ async function listSides(engine: Engine, isAgain: boolean): Promise<Listings> {
   return side;
 }
 
-/** Over a connection that stands for reading back. @returns `null` where there is none, or it did not answer */
+/** Lists the source over an open connection of a checker. @returns `null` if there is none, or it did not answer */
 async function listOverReader({ run, checkers, connections }: Engine): Promise<readonly Mailbox[] | null> {
   if (isNarrow(connections)) return null;
   const standing = await checkers.giveAway(connections.destination);
@@ -110,7 +110,10 @@ async function listOverReader({ run, checkers, connections }: Engine): Promise<r
   }
 }
 
-/** With what STATUS tells, unless the source has broken off at that: it may be in trouble with one mailbox. */
+/**
+ * Lists the source, with STATUS if the server has LIST-STATUS and that has not failed before: it may fail at one
+ * mailbox.
+ */
 async function listSource(
   source: Pick<MailControl, 'mailboxes'>,
   wantsStatus: boolean,
@@ -132,10 +135,10 @@ async function mailboxesOf(control: MailControl): Promise<Ours> {
 
 async function listDestination(engine: Engine): Promise<Ours> {
   const answers: Ours[] = [];
-  // Those of before stand until their goodbye is over.
+  // The earlier controls are open until their LOGOUT is done.
   await engine.released;
   engine.controlled = true;
-  // The destination's control needs one of their connections.
+  // The destination's control needs one of the checkers' connections.
   await engine.checkers[Symbol.asyncDispose]();
   await engine.controls.work(workOf([0]), async (_, { destination }) => {
     answers.push(await mailboxesOf(await destination()));
@@ -172,7 +175,7 @@ async function allOf(listed: readonly Mailbox[], statuses: Statuses, engine: Eng
   await lanes.work(
     workOf([0]),
     async (_, { reader }) => {
-      // One that could not be read under its name is read under the other one.
+      // One that could not be read under its old name is read under the new one.
       if (mayBeRenamed(names, run))
         for (const path of await followRenames(names, reader, run)) engine.left.delete(path);
       unlisted = await unlistedOf(names, reader, run);
@@ -188,7 +191,7 @@ async function allOf(listed: readonly Mailbox[], statuses: Statuses, engine: Eng
 async function unlistedOf(names: Names, reader: MailReader, run: Run): Promise<readonly string[]> {
   const validitiesOf = async (paths: readonly string[]) => {
     const validities: (bigint | undefined)[] = [];
-    // One after the other: of several that are asked together nobody knows at which a server hangs up.
+    // One after the other: of several at once it is unknown at which of them a server drops the connection.
     for (const path of paths)
       validities.push(names.validities.get(path) ?? (await statusOf(path, reader, run))?.uidValidity);
     return validities;
@@ -200,13 +203,13 @@ async function unlistedOf(names: Names, reader: MailReader, run: Run): Promise<r
   return before.filter((_, at) => validities[at] !== undefined && !others.has(validities[at]));
 }
 
-/** @returns `null` where the source refuses it, or is in trouble with that mailbox each time */
+/** @returns `null` if the source refuses it, or fails at that mailbox each time */
 function statusOf(path: string, reader: MailReader, run: Run): Promise<Opened | null> {
   const ask = () => notingHangUps('source', path, reader, run, () => reader.status(path));
   return unlessInTrouble(ask, 'status of', path, run);
 }
 
-/** A name that a column can't hold stands in the ledger in another form. */
+/** The ledger keeps a name that a column can't hold in another form: the listed one takes its place. */
 function nameAsListed(paths: ReadonlySet<string>, { known }: Run): void {
   for (const path of paths) {
     const key = storedPath(path);
@@ -220,7 +223,7 @@ function nameAsListed(paths: ReadonlySet<string>, { known }: Run): void {
   }
 }
 
-/** The same of the destination's names. */
+/** The same for the destination's names. */
 function nameDestinations(paths: readonly string[], { known }: Run): void {
   const odd = new Map(
     paths.map((path) => [storedPath(path), path] as const).filter(([stored, path]) => stored !== path),
@@ -238,7 +241,7 @@ function nameDestinations(paths: readonly string[], { known }: Run): void {
 
 type Statuses = ReadonlyMap<string, MailboxStatus>;
 
-/** What the source says by now of folders that are known: with the listing, or asked for each. Missing where it refuses to. */
+/** The current STATUS of folders that are known: from the listing, or asked for each. Missing if it is refused. */
 async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<Statuses> {
   const { run, checkers, connections, seen } = engine;
   const statuses = new Map(
@@ -249,7 +252,7 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
   );
   const answered = new Set<string>();
   let isLooking = true;
-  /** For the last look, unless something new is found. */
+  /** Opens checkers for the final comparison, unless something new is found. */
   const makeReady = async () => {
     await engine.released;
     if (isLooking && seen.size > 0 && !isNarrow(connections)) checkers.warm(Math.min(mostCheckers(engine), seen.size));
@@ -259,7 +262,7 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
     const status = () => unlessInTrouble(() => reader.status(path), 'status of', path, run);
     // Asked twice: a refusal may be momentary, and without an answer a renamed folder would be taken for another one.
     const { uidValidity, uidNext, exists } = (await status()) ?? (await status()) ?? {};
-    // Some don't say which UID comes next: what has changed can't be told of them then.
+    // Some servers report no UIDNEXT: their folders never count as unchanged.
     if (uidValidity !== undefined) {
       statuses.set(path, { uidValidity, uidNext: uidNext ?? 0, exists: exists ?? -1 });
       run.opened.source.add(path);
@@ -274,7 +277,7 @@ async function statusesOf(listed: readonly Mailbox[], engine: Engine): Promise<S
     await unlessTroubled(asking, path, run, troubleWith(engine, { sourcePath: path }));
   };
   try {
-    // The lanes that were made ready leave no connection beside those of the controls.
+    // The lanes that were opened ahead leave no connection until the controls are closed.
     if (unsaid.length > 0) await engine.released;
     await checkers.work(workOf(unsaid.length === 0 ? [] : [unsaid]), async (all, session) => {
       const reader = await session.reader();
@@ -312,7 +315,7 @@ function isSame(now: MailboxStatus | undefined, before: Opened | undefined): boo
   );
 }
 
-/** Open groups under mailboxes that the source no longer has. */
+/** Settles open groups under mailboxes that the source no longer has. */
 async function settleVanished(current: ReadonlySet<string>, engine: Engine): Promise<void> {
   const { run, lanes } = engine;
   const groups = await run.copy.ledger.groups();

@@ -40,9 +40,9 @@ export type Forwarded = {
 };
 
 /**
- * A forwarded message is left out while it may still be on its way, and as long as the destination has one of its
- * Message-ID in any mailbox that no transfer of ours has brought: it may be an equal one. One that never arrived, or whose
- * header can't be read, is copied as every other.
+ * A forwarded message is not copied while it may still be on its way, nor if the destination has a message with its
+ * Message-ID that no transfer of ours has brought (what we have brought may be an equal one). One that never arrived,
+ * or whose header can't be read, is copied like every other.
  * @param mailboxes the paths of the destination's mailboxes
  */
 export function openForwarded(
@@ -52,7 +52,10 @@ export function openForwarded(
   run: Looking,
 ): Forwarded {
   const there = new Map<string, ReadonlySet<string>>();
-  /** By mailbox, UIDVALIDITY and UID whether an old one has arrived: each is read once, however often the source is listed. */
+  /**
+   * By mailbox, UIDVALIDITY and UID: whether an old one has arrived. Each is read once, however often the source is
+   * listed.
+   */
   const judged = new Map<string, boolean>();
 
   async function arrived(since: Date, destination: MailReader): Promise<ReadonlySet<string>> {
@@ -75,7 +78,7 @@ export function openForwarded(
       const unread = old.filter(({ uid }) => !judged.has(keyOf(uid)));
       if (unread.length > 0) {
         const oldest = Math.min(...unread.map((message) => timeOf(message, now)));
-        // Days are a server's own (RFC 9051 §6.4.4, SINCE), and clocks differ.
+        // A day more: SINCE takes the server's own days (RFC 9051 §6.4.4), and clocks differ.
         const ids = await arrived(new Date(Math.max(0, oldest - DAY_MS)), destination);
         const uids = unread.map(({ uid }) => uid);
         for await (const { uid, header } of headersOf(sourcePlace(source, path, uidValidity), uids, run)) {
@@ -95,8 +98,8 @@ type Looking = Faults & Openings & { readonly copy: Waits };
 type Known = Pick<Ledger, 'claimed' | 'groups' | 'mailboxes' | 'rows'>;
 
 /**
- * Headers of messages, without those that are refused, or at which connections break off, each time. Nobody knows which
- * of several it is, so they are asked for one by one then.
+ * Headers of messages, without those that are refused, or at which connections break off, each time. It is unknown
+ * which of several it is, so they are asked for one by one then.
  */
 async function* headersOf(place: Place, uids: readonly number[], run: Faults): ReturnType<MailReader['headers']> {
   const readable = uids.filter((uid) => isReadable(place, uid, run));
@@ -117,7 +120,7 @@ async function* headersOf(place: Place, uids: readonly number[], run: Faults): R
           isAnswered = true;
           yield one;
         }
-      // It refuses all of them, perhaps for a while only.
+      // The server refuses all of them, perhaps for a while only.
       if (!isAnswered && others.length > 0) throw error;
     }
 }
@@ -131,7 +134,7 @@ async function messageIds(
 ): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   const opened = await openAside(path, 'forwarded to', reader, run);
-  // What has arrived there would be copied again.
+  // Without this mailbox, what has arrived in it would be copied again.
   if (opened === 'in trouble' && refusedForNow(run.copy) !== null)
     throw new FolderLeft('mailbox closed', new MailError('busy', 'Nobody knows what has arrived.'));
   if (typeof opened === 'string') return ids;
@@ -151,14 +154,14 @@ async function messageIds(
 }
 
 /**
- * What a mailbox may have of ours that is not claimed, and from which UID on: what a worker died of storing, what had
- * other UIDs, and, where none of ours goes to it, all of it: one of ours may have that name by now.
+ * Which unclaimed messages of a mailbox may be ours, and from which UID on: what a worker was storing when it died,
+ * what had other UIDs, and, if none of our folders goes to it, any of ours: it may be one that was renamed.
  */
 async function unclaimedIn(path: string, uidValidity: bigint, ledger: Known) {
   const looks = new Set<string>();
   const dates = new Set<number | null>();
   let from = Infinity;
-  // Where the source says no date it was sent with another one.
+  // If the source gives no date, it was sent with another one, and only its size tells.
   const add = ({ size, date }: Planned, uid: number) => {
     looks.add(date === null ? `${size}` : `${size} ${date}`);
     from = Math.min(from, uid);
@@ -171,7 +174,7 @@ async function unclaimedIn(path: string, uidValidity: bigint, ledger: Known) {
     if (here.has(group.mailboxId))
       for (const message of group.messages) {
         add(message, isHere(group.uidValidity) ? group.uidNext : 1);
-        // Its size is what the source has listed.
+        // Its size is the listed one, which may be wrong: its date is enough.
         if (message.date !== null) dates.add(message.date);
       }
   for (const id of here)
@@ -183,8 +186,8 @@ async function unclaimedIn(path: string, uidValidity: bigint, ledger: Known) {
 }
 
 /**
- * Milliseconds since the epoch; a server that gives no internal date, or one of a day to come, leaves all of the time
- * open: else that message would count as on its way for ever.
+ * Milliseconds since the epoch; 0 if the server gives no internal date, or one of a day to come: else that message
+ * would count as on its way for ever.
  */
 function timeOf({ internalDate }: Listed, now: number): number {
   const time = internalDate.getTime();

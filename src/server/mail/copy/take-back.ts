@@ -29,22 +29,23 @@ export type TakingBack = {
   readonly records: TakeBackRecords;
   readonly limits: AccountLimits;
   readonly mayWrite: () => boolean;
-  /** Whether it is tried again for a mailbox that the server is in trouble with. */
+  /** Whether the operation may try again for a mailbox that the server fails at. */
   readonly mayWait: boolean;
   readonly signal: AbortSignal;
   readonly onStep: (step: TakeBackStep) => void | Promise<void>;
 };
 
 /**
- * `isOneByOne`: otherwise the server can't take away one message without others, so nothing was taken back. `absent`: so
- * many were not where they had been put. `archives`: what is removed from a mailbox stays in another one (Gmail).
+ * `isOneByOne`: whether the server can expunge single messages; if not, nothing was taken back. `absent`: how many were
+ * not where they had been put. `archives`: what is removed from a mailbox stays in another one (Gmail).
  */
 export type TakeBackEnd = { readonly isOneByOne: boolean; readonly absent: number; readonly archives: boolean };
 
 /**
  * Takes back what a transfer has appended and nobody has touched since: by UID, in the same folder under the same
  * UIDVALIDITY, with the flags that it was given, and with the same octets. Then the folders that it made and that are
- * empty. What is not sure stays, and what the server refuses or hangs up at. Can be repeated after any failure.
+ * empty. What is not certain stays, and what the server refuses or drops the connection at. Can be repeated after any
+ * failure.
  * @throws {MailError}, {@link LeaseLost}, {@link Stopped}
  */
 export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
@@ -62,7 +63,7 @@ export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
     sourcePaths: () => [],
     destinationPaths: () => mailboxes.map(({ path }) => path),
   };
-  // The names that the server has for those that no column holds.
+  // The server's names by the form that the ledger keeps them in.
   const names = new Map(mailboxes.map(({ path }) => [storedPath(path), path]));
   const archives = isGmailLike(mailboxes);
   const absent = new Map<string, number>();
@@ -86,7 +87,7 @@ export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
         absent.set(stored, await takeBackFrom({ path, stored }, session, taking, run));
       } catch (error) {
         if (isRefusal(error) && isThere(path, mailboxes, error)) {
-          // What is refused without a reason may be so for a while.
+          // A refusal without a code may be for a while only.
           if (isBareRefusal(error)) troubles.push(new RefusedForNow('refusalWaits', 0, error));
         } else if (isRefusal(error)) absent.set(stored, await records.count(stored));
         else if (isTroubled(error, path, run)) troubles.push(error);
@@ -136,10 +137,10 @@ type Named = { readonly path: string; readonly stored: string };
 /** What became of messages, as far as it is known. `hidden`: the mailbox may have older ones than it shows. */
 type Taken = { readonly removed: number; readonly absent: number; readonly hidden: boolean };
 
-/** What a mailbox has; what is not above `lowest` may be there and not shown. */
+/** The UIDs that a mailbox shows; messages with one up to `lowest` may be there but hidden. */
 type Shown = { readonly uids: ReadonlySet<number>; readonly lowest: number };
 
-/** Asked once; `null` where that is refused. @param hidden whether it may have older messages than it shows */
+/** Asked once; `null` if it is refused. @param hidden whether the mailbox may have older messages than it shows */
 type Search = (hidden: boolean) => Promise<Shown | null>;
 
 function searchOf(path: string, reader: MailReader): Search {
@@ -167,7 +168,7 @@ async function takeBackFrom(
     const page = await records.page(stored, after, MESSAGES_AT_ONCE);
     const last = page.at(-1);
     if (last === undefined) {
-      // Where only the newest are shown, others are shown now.
+      // If only the newest are shown, removing some makes others visible.
       if (!hidden || removed === 0) return absent;
       after = { mailboxId: 0, uid: 0 };
       search = searchOf(path, reader);
@@ -176,9 +177,9 @@ async function takeBackFrom(
     }
     after = last;
     stopWhenAsked(taking);
-    // Anew for each page: what others have changed shows only then.
+    // Again for each page, to see what others have changed.
     const opened = await opening(path, reader, run, () => askedAgain(() => reader.open(path)));
-    // Under another UIDVALIDITY a UID is of some other message.
+    // Under another UIDVALIDITY a UID means some other message.
     const named = page.filter(({ uidValidity }) => uidValidity === opened.uidValidity);
     const taken = await takeBackPage(path, named, opened, { ...session, search }, taking, run);
     removed += taken.removed;
@@ -200,7 +201,7 @@ async function takeBackPage(
   if (messages.length === 0) return { removed: 0, absent: 0, hidden };
   const flags = await flagsOf(path, messages, reader);
   const gone = await goneOf(path, messages, flags, { reader, search, hidden });
-  // What was about to go and is not there has gone by us.
+  // A message with an intent that is not there was removed by us.
   const goneByUs = gone.filter(({ intent }) => intent);
   if (goneByUs.length > 0) await records.removed(goneByUs);
   const absent = gone.length - goneByUs.length;
@@ -226,7 +227,7 @@ async function takeBackPage(
   const still = await flagsOf(path, ours, reader);
   const removed = ours.filter(({ destinationUid }) => !still.has(destinationUid));
   await records.removed(removed);
-  // Those do not come again: what fails after them is tried as often again.
+  // These do not come again, so this is progress: what fails after it gets as many tries.
   if (removed.length > 0) run.looked();
   const touchedSince = ours.filter(({ destinationUid }) => still.has(destinationUid));
   if (touchedSince.length > 0) await records.spare(touchedSince);
@@ -235,7 +236,8 @@ async function takeBackPage(
 }
 
 /**
- * Those that are not there any more. Listings lie: what one leaves out is searched for, and asked for once more.
+ * Those that are not there any more. Listings are unreliable: what one leaves out is searched for, and asked for once
+ * more.
  * @param flags of those that are there; what comes late is added
  */
 async function goneOf(
@@ -278,7 +280,7 @@ async function flagsOf(
   return flags;
 }
 
-/** Its flags are those that it was given; the mark of an earlier try of ours is not counted. */
+/** Whether its flags are those that it was given; \Deleted from an earlier try of ours is not counted. */
 function isUntouched({ flags, intent }: Appended, there: readonly string[] | undefined): boolean {
   if (there === undefined) return false;
   const setOf = (all: readonly string[]) =>
@@ -316,7 +318,7 @@ async function removeFolders(taking: TakingBack): Promise<void> {
       if (hasChildren || here.specialUse !== undefined) continue;
       const opened = await openUnlessInTrouble(path, reader, taking);
       if (opened === null || opened.exists > 0) continue;
-      // Otherwise its owner has made another one of that name, and it is forgotten that one was ours.
+      // Otherwise it is a new one of its owner's under that name, and only our record of it is removed.
       const isOurs = validities.length === 0 || validities.includes(opened.uidValidity);
       if (isOurs && (await unlessRefused(control.remove(path).then(() => true))) === null) continue;
     }
@@ -325,7 +327,9 @@ async function removeFolders(taking: TakingBack): Promise<void> {
   }
 }
 
-/** A folder that the server is in trouble with stays, once it is not waited for any more. */
+/**
+ * Opens a folder; `null` if it is refused, or if the server is busy and the operation may not wait any more: it stays.
+ */
 async function openUnlessInTrouble(path: string, reader: MailReader, { mayWait }: TakingBack): Promise<Opened | null> {
   try {
     return await unlessRefused(reader.open(path));

@@ -6,7 +6,7 @@ export type Work<Item> = {
   waits(): boolean | Promise<boolean>;
   /** How many wait now. */
   readonly length: () => number;
-  /** @returns whether it is behind others now, which have not been tried in vain */
+  /** @returns whether it is behind others now, so that the tries are counted anew */
   giveBack(item: Item): boolean;
 };
 
@@ -36,11 +36,11 @@ export function batchesOf<Item>(
 
 /** Items that come while others are worked on; `next` waits for them until it is ended. */
 export type Stream<Item> = Work<Item> & {
-  /** The next one, if it waits. */
+  /** The next item, if one is waiting now. */
   take(): Item | null;
   push(item: Item): void;
   end(): void;
-  /** Puts others, which weigh the same together, in the place of those that wait. */
+  /** Replaces the waiting items by others that have the same weight together. */
   replace(by: (waiting: readonly Item[]) => readonly Item[]): void;
   /** Resolves when what waits weighs no more than `to`, or when the stream has ended. */
   shrunk(to: number): Promise<void>;
@@ -48,9 +48,9 @@ export type Stream<Item> = Work<Item> & {
 
 type Weighing<Item> = {
   readonly weightOf: (item: Item) => number;
-  /** Whether two are of one kind. An item is joined to the last one of its kind only: those before have no room. */
+  /** Whether two are of one kind. An item is only joined to the last one of its kind: those before have no room. */
   readonly areAlike: (waiting: Item, item: Item) => boolean;
-  /** Makes one item of two of a kind that nobody has begun; `null` when they stay apart. */
+  /** Makes one item of two waiting ones of a kind; `null` when they stay apart. */
   readonly join: (waiting: Item, item: Item) => Item | null;
 };
 

@@ -8,15 +8,16 @@ import type { Work } from './lane-work.ts';
 const TRIES_IN_A_ROW = 4;
 const FIRST_PAUSE_MS = 1000;
 
-/** Sessions towards mail servers, which stand from one call of `work` to the next. */
+/** Sessions with mail servers, which are kept open from one call of `work` to the next. */
 export type Lanes<Session> = AsyncDisposable & {
   /**
-   * Works through all items with a few sessions at once, each made when it is needed and made anew after a passing
-   * fault or a refusal. An item may be worked on again after a fault. A server that doesn't allow all the sessions keeps those it does.
-   * `goesOn` is false once another lane has failed: then what can wait is left.
-   * @param most how many lanes may work now; one more is closed before its next item
-   * @param grows after which more may: those that were too many wait for it
-   * @throws {MailError} the fault that could not be got over; {@link Stopped} after an abort
+   * Works through all items with a few sessions at once, each opened when it is needed, and opened again after a
+   * passing fault or a refusal. An item may be worked on again after a fault. If a server allows fewer sessions, the
+   * work goes on with those. `goesOn` is false once another lane has failed, or after an abort: then what can wait is
+   * left.
+   * @param most how many lanes may work now; one beyond that closes its session before its next item
+   * @param grows resolves when more may work: lanes beyond `most` wait for it
+   * @throws {MailError} the fault that persisted; {@link Stopped} after an abort
    */
   work<Item>(
     items: Work<Item>,
@@ -24,15 +25,15 @@ export type Lanes<Session> = AsyncDisposable & {
     most?: () => number,
     grows?: Promise<unknown>,
   ): Promise<void>;
-  /** Makes so many sessions that `work` will need soon. What fails is left to the work that needs it. */
+  /** Opens so many sessions that `work` will need soon. A failure is left to the work that needs the session. */
   warm(count: number): void;
-  /** Gives away the sessions that stand, at most so many, and closes the others. */
+  /** Hands over the open sessions, at most so many, and closes the others. */
   giveAway(most: number): Promise<readonly Session[]>;
-  /** Takes these over for lanes that have no session; closes the rest. */
+  /** Takes over these sessions for lanes that have none; closes the rest. */
   takeOver(sessions: readonly Session[]): Promise<void>;
 };
 
-/** `isOver`: it has ended by itself, and is of no use any more. */
+/** `isOver`: it has ended by itself, and can't be used any more. */
 export type LaneSession = AsyncDisposable & { readonly isOver?: boolean };
 
 type Options<Session> = {
@@ -150,13 +151,16 @@ async function workThrough<Item, Session extends LaneSession>(
 
   const mayWork = (number: number) => number < Math.max(1, most());
 
-  /** For a lane that is one too many: it closes its session, and waits for more to be allowed, or for the end. */
+  /** For a lane beyond the number allowed: closes its session, and waits for more to be allowed, or for the end. */
   const standBack = async (slot: Slot<Session>, over: PromiseWithResolvers<void>) => {
     await close(slot);
     await Promise.race([grows, over.promise]);
   };
 
-  /** Opens a session for an item that waits. @returns whether it is open; no, when the other lanes take all of them */
+  /**
+   * Opens a session for an item that waits.
+   * @returns whether it is open; not if the other lanes have taken all items
+   */
   const makeReady = async (slot: Slot<Session>, gaveBack: boolean, over: PromiseWithResolvers<void>) => {
     // One session is opened for each item that waits; a lane that gave its item back needs one in any case.
     if (slot.session === undefined && !gaveBack && opening >= items.length()) return false;
@@ -179,9 +183,9 @@ async function workThrough<Item, Session extends LaneSession>(
         await standBack(slot, over);
         if (!mayWork(number)) return;
       }
-      // One that has not worked yet fails instead: a server that ends each at once is not asked without a pause.
+      // A session that has not worked yet is left to fail instead: if a server ends each one at once, there is a pause.
       if (slot.hasWorked === true && (await slot.session)?.isOver === true) await close(slot);
-      // What waits while a session is opened may be taken by another lane.
+      // Before a session is open no item is taken: another lane may take it meanwhile.
       const { isOpen } = slot;
       const item = isOpen === true ? await items.next() : null;
       if (isOpen === true ? item === null : !(await items.waits())) {
@@ -214,9 +218,9 @@ async function workThrough<Item, Session extends LaneSession>(
         if (!(error instanceof MailError) || !(error.passing || isRefusal(error))) throw error;
         const isBehind = item !== null && items.giveBack(item);
         gaveBack = true;
-        // Each further try would be a sign-in more, for the same answer.
+        // Each further try would be one more sign-in, for the same answer.
         if (isSpent(error)) throw error;
-        // The others have what the server allows; they will take this item as well.
+        // The server allows no more sessions than the others have; they will take this item as well.
         if (!working && busy > 0) return;
         const wait = tries.failed(error, isBehind);
         if (wait === null) throw error;
@@ -234,7 +238,7 @@ async function workThrough<Item, Session extends LaneSession>(
       over.resolve();
     }
   };
-  // A lane that gave its item back may leave it to nobody, when the others had just ended.
+  // A lane may have given its item back when all others had just ended.
   do {
     const over = Promise.withResolvers<void>();
     await Promise.all(slots.map((slot, number) => run(slot, number, over)));
@@ -242,7 +246,7 @@ async function workThrough<Item, Session extends LaneSession>(
   if (failures.length > 0) throw worst(failures);
 }
 
-/** A fault that somebody must mend says more than a lost connection, and a stop says least. */
+/** A fault that needs somebody's action says more than a lost connection, and a stop says least. */
 function worst(failures: readonly unknown[]): unknown {
   return failures.toSorted((a, b) => rank(b) - rank(a))[0];
 }

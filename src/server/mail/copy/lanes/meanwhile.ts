@@ -1,18 +1,19 @@
 import type { Stream, Work } from './lane-work.ts';
 
-/** What is worked on first, or beside it. */
+/** An item of the main work, or of the work beside it. */
 export type Task<First, Other> =
   | { readonly kind: 'first'; readonly item: First }
   | { readonly kind: 'other'; readonly item: Other };
 
-/** `done` is told when one of the first ones has been worked on, however that went. */
+/** `done` is to be called when one of the first ones has been worked on, however that went. */
 export type Meanwhile<First, Other> = Work<Task<First, Other>> & { readonly done: (item: First) => void };
 
 /**
  * Items for lanes and, while the last of them are worked on, other work for the lanes that have none. It ends with the
  * items; other work that is left then stays undone.
  * @param mayTake whether lanes can do the other work at all
- * @param giveBack puts an item that is given back among those that wait, or elsewhere; whether it is behind others then
+ * @param giveBack puts an item that is given back among those that wait, or elsewhere; returns whether it is behind
+ *   others
  */
 export function meanwhile<First, Other>(
   items: readonly First[],

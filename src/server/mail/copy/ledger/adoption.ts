@@ -2,13 +2,13 @@ import type { Database, Sql } from '../../../store/database.ts';
 import { requireLease } from '../../../transfers/lease.ts';
 import { betweenSameAccounts } from '../../../transfers/transfer.ts';
 
-/** So many rows of each earlier transfer are taken over in one transaction. */
+/** How many rows are taken over in one transaction. */
 const ADOPTED_TOGETHER = 20_000;
 
 /**
- * The transfer between the same two accounts ($1) that was ended last, as `that`. It has taken over what all before it
- * knew, and knows what they don't: which folders have another name since, and what has another UID. It is the one whose
- * mailboxes were noted last: a clock of the database that was wrong once tells it by no time.
+ * SQL for the last transfer between the same two accounts as $1 that was ended, as `that`. It has taken over what all
+ * before it knew, and knows of folders renamed and UIDs changed since. It is the one whose mailboxes were noted last:
+ * times are not compared, as the database's clock may have been wrong once.
  */
 const lastOf = (others: string) => `
   transfers this join lateral (
@@ -23,7 +23,10 @@ const MINE = `
   join ledger_mailboxes mine on mine.transfer_id = this.id and mine.source_path = theirs.source_path
     and mine.source_uid_validity = theirs.source_uid_validity and mine.destination_path = theirs.destination_path`;
 
-/** Takes over what earlier transfers know. In parts: while one is written the lease can't be confirmed. What a death interrupted is done again and adds the rest. */
+/**
+ * Takes over what earlier transfers know. In parts: during a transaction the lease can't be confirmed. After a crash it
+ * is repeated, and adds the rest.
+ */
 export async function adopt(database: Database, transferId: string, epoch: number): Promise<void> {
   const inLease = <Result>(work: (sql: Sql) => Promise<Result>) =>
     database.transaction(async (sql) => {
@@ -74,7 +77,10 @@ async function adoptMailboxes(sql: Sql, transferId: string): Promise<readonly nu
   return mailboxes.map(({ id }) => id);
 }
 
-/** The rows of a mailbox behind a UID, some of them. @returns up to which UID there are now, `null` when it is all */
+/**
+ * Takes over some rows of a mailbox, after a UID.
+ * @returns the UID up to which rows are taken over; `null` when all are
+ */
 async function adoptRows(sql: Sql, transferId: string, mailboxId: number, after: number): Promise<number | null> {
   const [part] = await sql.query<{ until: number | null }>(
     `select min(next.uid)::float8 as until from ${EARLIER} ${MINE}
@@ -100,8 +106,8 @@ async function adoptRows(sql: Sql, transferId: string, mailboxId: number, after:
 }
 
 /**
- * Whether the next transfer between the same two accounts copies again what was taken back. One that did not get to its end
- * since may have copied a part of it.
+ * Whether the next transfer between the same two accounts copies again what was taken back. If the last one has not
+ * completed, it may have copied only a part of that: then this transfer's rows count, too.
  */
 export async function bringsBack(sql: Sql, transferId: string): Promise<boolean> {
   const found = await sql.query(

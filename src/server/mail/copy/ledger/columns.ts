@@ -1,7 +1,7 @@
 import type { Planned } from './ledger.ts';
 
-// A mailbox may hold half a million messages: as objects and in a Set or Map they take five times the memory. What comes
-// by rising UID, as nearly everything does, goes into typed arrays; the rest is held as usual.
+// A mailbox may hold half a million messages: as objects and in a Set or Map they take five times the memory. What
+// comes by rising UID, as nearly everything does, goes into typed arrays; the rest is held as usual.
 
 /** Numbers that rise from one to the next. */
 class Rising {
@@ -22,7 +22,7 @@ class Rising {
     this.length += 1;
   }
 
-  /** @returns where a number stands, or -1 */
+  /** @returns the index of a number, or -1 */
   indexOf(number: number): number {
     let [from, to] = [0, this.length];
     while (from < to) {
@@ -64,7 +64,7 @@ export class UidSet {
 export class MessageList implements Iterable<Planned> {
   readonly #uids = new Rising();
   #sizes = new Float64Array(64);
-  /** Not a number where there is none. */
+  /** `NaN` where there is none. */
   #dates = new Float64Array(64);
   readonly #others = new Map<number, Planned>();
   #lowest = Infinity;
@@ -88,7 +88,7 @@ export class MessageList implements Iterable<Planned> {
     return this.#uids.indexOf(uid) >= 0 || this.#others.has(uid);
   }
 
-  /** In place of an earlier one with the same UID. */
+  /** Adds a message, or replaces the one with its UID. */
   set(message: Planned): void {
     const { uid } = message;
     this.#lowest = Math.min(this.#lowest, uid);

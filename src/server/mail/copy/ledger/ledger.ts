@@ -5,8 +5,8 @@ export type LedgerMailbox = {
   readonly sourceUidValidity: bigint;
   readonly destinationPath: string;
   /**
-   * As the destination was before the first append of this transfer under the UIDVALIDITY of the last one: what has come
-   * since has a UID from `uidNext` on.
+   * The destination before the first append of this transfer under its latest UIDVALIDITY: what has come since has a
+   * UID from `uidNext` on.
    */
   readonly destination?: { readonly uidValidity: bigint; readonly uidNext: number };
   /** Why it was left out, or is not complete. */
@@ -19,20 +19,25 @@ export type NewMailbox = Omit<LedgerMailbox, 'id' | 'destination'> & { readonly 
 /** `isNew`: it was not there before, so that there are no rows and no groups of it. */
 export type AddedMailbox = LedgerMailbox & { readonly isNew: boolean };
 
-/** A source message as it was listed. `date` is the internal date in seconds since the epoch, `null` when there is none. */
+/**
+ * A source message as it was listed. `date` is the internal date in seconds since the epoch; `null` if there is none.
+ */
 export type Planned = {
   readonly uid: number;
   readonly size: number;
   readonly date: number | null;
   /** Whether it is sent with another date than it has at the source. */
   readonly isRedated?: boolean;
-  /** The first time it is sent without keywords that a server may take for no flags, then without those it may have no room for. */
+  /**
+   * How often flags were left out after a refusal: first those that some server does not accept, then all keywords, as
+   * there may be too many.
+   */
   readonly unlabelled?: number;
 };
 
 /**
- * An intent: these messages are about to be appended, or may have been. The destination's facts were taken before, so
- * that what the group stored has a UID from `uidNext` on, as long as `uidValidity` is the same.
+ * An intent: these messages are about to be appended, or may have been. The destination's UIDVALIDITY and UIDNEXT were
+ * read before, so that what the group stored has a UID from `uidNext` on, as long as `uidValidity` is the same.
  */
 export type NewGroup = {
   readonly mailboxId: number;
@@ -58,7 +63,7 @@ export type Fate = 'stored' | 'kept' | 'changed' | 'twin' | 'refused' | 'gone' |
 export type Row = {
   readonly uid: number;
   readonly fate: Fate;
-  /** Octets that were read, or as it was listed when none were. */
+  /** In octets: as it was read, or as it was listed if it was not. */
   readonly size: number;
   /** Hex; of the source's octets. */
   readonly sha256?: string;
@@ -75,8 +80,8 @@ export type Row = {
 };
 
 /**
- * `earlier` counts when the message has no row yet. `flags`: as it was appended; `storedSha256`: hex, of what is there
- * when that is in a form of the provider's own. Both stay as they were when they are left out.
+ * `earlier` is only used if the message has no row yet. `flags`: those it was appended with; `storedSha256`: hex, of
+ * what is there if that is in a form of the provider's own. Both stay as they were when they are left out.
  */
 export type NewRow = Omit<Row, 'earlier'> & {
   readonly mailboxId: number;
@@ -85,27 +90,27 @@ export type NewRow = Omit<Row, 'earlier'> & {
   readonly storedSha256?: string;
 };
 
-/** A message of the destination that is nobody's, and is to be expunged. */
+/** A message of the destination that no row claims, and that is to be expunged. */
 export type Disowned = { readonly destinationPath: string; readonly uidValidity: bigint; readonly uid: number };
 
 /** `done` counts the rows; `bytes` are the octets stored by this transfer; `kept` as in {@link Fate}. */
 export type Tally = { readonly done: number; readonly bytes: number; readonly kept: number };
 
 /**
- * The memory of a transfer. What a promise of it says is on disk. Every write carries the lease and throws
- * {@link LeaseLost} after another worker has taken over. Writes that come together are committed together.
+ * What is known of a transfer. When the promise of a write resolves, it is on disk. Every write carries the lease and
+ * throws {@link LeaseLost} after another worker has taken over. Writes that come together are committed together.
  */
 export type Ledger = {
   mailboxes(): Promise<readonly LedgerMailbox[]>;
   /** The same source path and UIDVALIDITY give the same row, with the destination that was decided first. */
   addMailboxes(mailboxes: readonly NewMailbox[]): Promise<readonly AddedMailbox[]>;
-  /** The source has given the folder of these another name. */
+  /** Notes that the folder of these has another name at the source. */
   rename(mailboxIds: readonly number[], sourcePath: string): Promise<void>;
-  /** Says anew why the mailbox was left out or is not complete; `null`: it is neither. */
+  /** Replaces the reason why the mailbox was left out or is not complete; `null`: it is neither. */
   noteMailbox(mailboxId: number, reason: string | null): Promise<void>;
   /**
-   * Takes over what earlier, finished transfers between the same two accounts know: their mailboxes, the rows of what was
-   * stored or taken away, and their open groups, as far as there is nothing of this transfer yet. Does so once.
+   * Takes over what earlier, finished transfers between the same two accounts know: their mailboxes, the rows of what
+   * was stored or taken away, and their open groups, as far as there is nothing of this transfer yet. Does so once.
    */
   adopt(): Promise<void>;
   /** All rows of a mailbox by rising source UID, in pages. */
@@ -116,8 +121,9 @@ export type Ledger = {
   open(groups: readonly NewGroup[]): Promise<readonly Group[]>;
   /**
    * Writes rows, each in place of an older one of the same message, and closes groups: a message of a closed group
-   * without a row waits again. @returns the rows not written, because a worker of before has taken that message back
-   * @param former rows under an older mailbox, which go at once with that
+   * without a row waits again.
+   * @param former rows under an older mailbox, which are deleted by the same commit
+   * @returns the rows not written, because an earlier worker has disowned their messages
    */
   settle(
     rows: readonly NewRow[],
@@ -126,20 +132,26 @@ export type Ledger = {
   ): Promise<readonly NewRow[]>;
   /** Forgets rows: those messages wait again, or have a row under another mailbox. */
   forget(mailboxId: number, uids: readonly number[]): Promise<void>;
-  /** Forgets what was refused, or not handed out, by no fault that can be seen in it. @returns whether there was any */
+  /**
+   * Forgets messages that were refused, or not handed out, without a visible cause in the message itself.
+   * @returns whether there was any
+   */
   forgetRefused(): Promise<boolean>;
   /** Notes that these were read back and are what was sent. */
   verified(mailboxId: number, uids: readonly number[]): Promise<void>;
   /** The destination UIDs that rows of this transfer have. */
   claimed(destinationPath: string, uidValidity: bigint): Promise<ReadonlySet<number>>;
   /**
-   * For a worker that learns of a stored message after its lease was lost: whether the message is nobody's. If so no
+   * For a worker that learns of a stored message after its lease was lost: whether no row claims the message. If so no
    * other worker will claim it any more, and it is to be expunged. The only write without the lease.
    */
   disown(destinationPath: string, uidValidity: bigint, uid: number): Promise<boolean>;
   /** All that was disowned in this transfer. */
   disowned(): Promise<readonly Disowned[]>;
-  /** Octets that all transfers appended to (`up`) or read from (`down`) this transfer's accounts since then; ms since the epoch. */
+  /**
+   * Octets that all transfers appended to (`up`) or read from (`down`) this transfer's accounts since then; ms since
+   * the epoch.
+   */
   traffic(since: number): Promise<{ readonly up: number; readonly down: number }>;
   tally(): Promise<Tally>;
 };

@@ -14,13 +14,15 @@ const PAGE = 5000;
 /** Groups of one lease are numbered from here on; no lease has so many. */
 const NUMBERS_A_LEASE = 1e9;
 
-/** Until a day later, what a clock of the database that was ahead has written would count against each day's octets. */
+/**
+ * Rows from beyond that were written while the database's clock was ahead: they would count against each day's octets.
+ */
 const FAR_AHEAD = "now() + interval '1 day'";
 
 export function openLedger(database: Database, lease: Lease): Ledger {
   const { transferId, epoch } = lease;
   let count = 0;
-  /** Answers the keys of the rows written. */
+  /** Resolves to the keys of the rows written. */
   const write = gathered(noWrites, (writes) => commitWrites(database, lease, writes));
 
   return {
@@ -28,7 +30,7 @@ export function openLedger(database: Database, lease: Lease): Ledger {
     adopt: () => adopt(database, transferId, epoch),
     async *rows(mailboxId) {
       for (let after = 0; ;) {
-        // By the column, which an index has; `uid` alone would be what is selected under that name.
+        // By the column, which is indexed; `uid` alone would be the expression that is selected under that name.
         const rows = await pageByIndex<LedgerRow>(
           database,
           `select ${COLUMNS} from ledger where mailbox_id = $1 and uid > $2 order by ledger.uid limit ${PAGE}`,

@@ -4,7 +4,7 @@ import { storedPath } from './rows.ts';
 
 type Ownership = Pick<Ledger, 'claimed' | 'disown' | 'disowned'>;
 
-/** Which messages of the destination are a transfer's, and which are nobody's. */
+/** Which messages of the destination belong to a transfer, and which to nobody. */
 export function ownershipAt(database: Database, transferId: string): Ownership {
   return {
     claimed: async (destinationPath, uidValidity) =>
@@ -22,7 +22,8 @@ export function ownershipAt(database: Database, transferId: string): Ownership {
       database.transaction(async (sql) => {
         const place = [transferId, storedPath(destinationPath), uidValidity.toString(), uid];
         const transfer = await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
-        // Its subscriber has been erased: a new order of theirs, which nothing here knows, may count on it already.
+        // Its subscriber has been erased: a new order of theirs, which is unknown here, may already count on the
+        // message.
         if (transfer.length === 0) return false;
         const claims = await sql.query(
           `select 1 from ledger l join ledger_mailboxes m on m.id = l.mailbox_id

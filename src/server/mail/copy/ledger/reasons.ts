@@ -28,10 +28,10 @@ const REASONS: Readonly<Record<RefusalReason | 'unreadable' | 'lost' | 'removed'
   'mailbox not complete': 'The mail server counts more messages in this folder than it hands out.',
 };
 
-/** Of messages: what some servers say of all for a while. */
+/** Reasons of messages that may pass: some servers refuse everything for a while. */
 export const PERHAPS_FOR_NOW: readonly string[] = ['not accepted', 'unreadable'] satisfies (keyof typeof REASONS)[];
 
-/** Reasons are stored by their names; one that an older release stored is told as it is. */
+/** Reasons are stored by their names; an older release stored the words, which are returned as they are. */
 export function wordsFor(reason: string): string {
   return Object.hasOwn(REASONS, reason) ? REASONS[reason as keyof typeof REASONS] : reason;
 }

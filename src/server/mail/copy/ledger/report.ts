@@ -6,7 +6,10 @@ import { wordsFor } from './reasons.ts';
 /** A message that is not in the new mailbox as it was sent, or a mailbox that is not there as a whole. */
 const LEFT_OUT = `l.fate in ('refused', 'lost', 'changed', 'taken') and (l.reason is not null or l.fate = 'lost')`;
 
-/** What was left out, mailboxes first, with the reasons in words. Neither takes more than half of it from the other. */
+/**
+ * What was left out, mailboxes first, with the reasons in words. Neither mailboxes nor messages take more than half of
+ * the room if the others need it.
+ */
 export async function skippedMessages(sql: Sql, transferId: string, atMost: number): Promise<Skipped[]> {
   const rows = await sql.query<{ ofFolder: boolean; mailbox: string; reason: string; subject: string | null }>(
     `(select true as "ofFolder", source_path as mailbox, reason, null as subject from ledger_mailboxes
@@ -27,7 +30,10 @@ export async function skippedMessages(sql: Sql, transferId: string, atMost: numb
   }));
 }
 
-/** The mailboxes that are not there as a whole, with the reasons in words; once each, however often it was renumbered. */
+/**
+ * The mailboxes that are not there as a whole, with the reasons in words; once each, however many UIDVALIDITYs it has
+ * had.
+ */
 export async function foldersLeft(sql: Sql, transferId: string): Promise<{ folder: string; reason: string }[]> {
   const rows = await sql.query<{ folder: string; reason: string }>(
     `select source_path as folder, reason from ledger_mailboxes
@@ -48,8 +54,8 @@ export async function countSkippedMessages(sql: Sql, transferId: string): Promis
 }
 
 /**
- * How far the folders are, in the order of work. What a folder has under an older UIDVALIDITY is not told apart, and one
- * that was left before anybody could count it is not told.
+ * How far the folders are, in the order of work. A folder with several UIDVALIDITYs has one entry, and counts the rows
+ * of the latest; one that was left before anybody could count it has none.
  */
 export function foldersOf(sql: Sql, transferId: string): Promise<FolderProgress[]> {
   return sql.query<FolderProgress>(
@@ -72,13 +78,13 @@ export type Arrivals = {
   readonly compared: number;
   /** How many an earlier transfer had brought, or the destination keeps once with an equal one. */
   readonly present: number;
-  /** How many of what was there before their owner has moved or deleted since; they are not copied again. */
+  /** How many that were there before have been moved or deleted by their owner since; they are not copied again. */
   readonly moved: number;
   /** How many this transfer has brought, whatever their owner has done with them since. */
   readonly copied: number;
 };
 
-/** What this transfer has brought and is not told as left out, whatever its owner has done with it since. */
+/** What this transfer has brought and is not reported as left out, whatever its owner has done with it since. */
 export const COPIED = `not l.earlier and l.fate in ('stored', 'kept', 'changed', 'taken') and not (${LEFT_OUT})`;
 
 /** A mailbox that the source had, as this transfer has listed it. */

@@ -3,7 +3,7 @@ import { storable } from '../../../store/storable.ts';
 import { readablePath } from '../../imap/wire/mailbox-name.ts';
 import type { Fate, Group, LedgerMailbox, NewMailbox, NewRow, Row } from './ledger.ts';
 
-/** A mailbox's name as a column holds it; two names never become one. */
+/** A mailbox's name in a form that a column can hold; different names stay different. */
 export function storedPath(name: string): string {
   const plain = storable(readablePath(name));
   return plain === name

@@ -12,11 +12,11 @@ export type Appended = {
   readonly uidValidity: bigint;
   readonly sha256: string;
   readonly flags: readonly string[];
-  /** It was about to be taken back before. */
+  /** An earlier try was about to take it back. */
   readonly intent: boolean;
 };
 
-/** `validities`: under which messages were put there; none where there were none. */
+/** `validities`: the UIDVALIDITYs under which messages were put there; empty if there were none. */
 export type MadeFolder = { readonly path: string; readonly validities: readonly bigint[] };
 
 /** What is known of what a transfer has put at its destination. Writes carry the lease. @throws {LeaseLost} */
@@ -25,20 +25,20 @@ export type TakeBackRecords = {
   paths(): Promise<readonly string[]>;
   /** How many there are in one of them that are not taken back. */
   count(path: string): Promise<number>;
-  /** So many messages in one of them that are not taken back, from a place on: a source mailbox and UID. */
+  /** At most so many messages in one of them that are not taken back, after a given source mailbox and UID. */
   page(path: string, after: Pick<Appended, 'mailboxId' | 'uid'>, atMost: number): Promise<readonly Appended[]>;
   /** Commits that these are about to be taken back. */
   intend(messages: readonly Appended[]): Promise<void>;
   removed(messages: readonly Appended[]): Promise<void>;
-  /** They stay after all. */
+  /** Notes that they stay after all. */
   spare(messages: readonly Appended[]): Promise<void>;
   folders(): Promise<readonly MadeFolder[]>;
   folderRemoved(path: string): Promise<void>;
 };
 
 /**
- * SQL for the rows of `made_folders` that go with $1 once they are empty: its own, and those of transfers between the same
- * accounts that were taken back before and had to leave them, because this one had put messages there, or below.
+ * SQL for the rows of `made_folders` that go with $1 once they are empty: its own, and those of transfers between the
+ * same accounts that were taken back before and had to leave them, because this one had put messages there, or below.
  */
 const TO_GO = `(transfer_id = $1 or transfer_id in (
     select that.id from transfers this join transfers that on ${betweenSameAccounts('that', 'this')}
@@ -50,7 +50,7 @@ const TO_GO = `(transfer_id = $1 or transfer_id in (
 const OWN = `not l.earlier and l.fate in ('stored', 'kept') and l.removal is distinct from 'removed'
   and l.destination_uid is not null`;
 
-/** By the ledger's index: a query over several mailboxes would read and sort a large one anew for each page. */
+/** Uses the ledger's index: a query over several mailboxes would read and sort a large one anew for each page. */
 async function pageOf(
   database: Database,
   mailboxId: number,
@@ -136,7 +136,7 @@ export function openTakeBackRecords(database: Database, { transferId, epoch }: L
     },
     intend: (messages) => mark(messages, 'intent'),
     spare: (messages) => mark(messages, null),
-    // The same message in the ledgers of later transfers between the same accounts, so that it can be copied again.
+    // Also in the ledgers of other transfers between the same accounts, so that the message can be copied again.
     removed: (messages) =>
       held(async (sql) => {
         await sql.query(
@@ -183,7 +183,7 @@ export function openTakeBackRecords(database: Database, { transferId, epoch }: L
   };
 }
 
-/** What notes the folders that a transfer makes. @throws {LeaseLost} */
+/** Notes the folders that a transfer makes. @throws {LeaseLost} */
 export function noteMadeFolders(database: Database, { transferId, epoch }: Lease): (path: string) => Promise<void> {
   const note = gathered<Set<string>, void>(
     () => new Set(),
@@ -205,15 +205,15 @@ export type TakenBack = {
   readonly removed: number;
   readonly goesOn: boolean;
   readonly left: number;
-  /** So many more had been moved or deleted before the transfer had compared them. */
+  /** How many more had been moved or deleted before the transfer had compared them. */
   readonly moved: number;
-  /** So many more were on their way when the transfer ended, and may have arrived. */
+  /** How many more were on their way when the transfer ended, and may have arrived. */
   readonly unsure: number;
   /** A sentence for its owner about what was not taken back. */
   readonly remark: string | null;
 };
 
-/** `null` when it was not asked for. */
+/** `null` if no take back was asked for. */
 export async function takenBack(sql: Sql, transferId: string): Promise<TakenBack | null> {
   const [row] = await sql.query<TakenBack>(
     `select count(l.uid) filter (where l.removal = 'removed')::integer as removed,

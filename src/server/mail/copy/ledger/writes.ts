@@ -12,7 +12,7 @@ export type Writes = {
   readonly verified: Key[];
 };
 
-/** Of a row, as `json_to_recordset` takes it. */
+/** The key of a row, as `json_to_recordset` takes it. */
 type Key = { readonly mailbox_id: number; readonly uid: number };
 
 export function noWrites(): Writes {
@@ -23,7 +23,10 @@ export function keyOf(mailboxId: number, uid: number): string {
   return `${mailboxId}/${uid}`;
 }
 
-/** The lease is locked until all of it is committed; the rows see what was disowned before. */
+/**
+ * Locks the lease until all is committed. Rows of disowned messages are not written.
+ * @returns the keys of the others
+ */
 export async function commitWrites(
   database: Database,
   { transferId, epoch }: Lease,
@@ -73,7 +76,7 @@ function firsts(groups: readonly Group[]): Map<number, Group> {
   return new Map(groups.toReversed().map((group) => [group.mailboxId, group]));
 }
 
-/** Fails when the lease is gone: what is sent together with it is not written then. */
+/** Fails when the lease is gone, by a division by zero, so that nothing sent with it is written. */
 const HOLD_LEASE = `select 1 / count(*) from
   (select 1 from transfers where id = $1 and epoch = $2 for share) lease`;
 const DIVISION_BY_ZERO = '22012';

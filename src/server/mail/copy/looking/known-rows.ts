@@ -10,11 +10,14 @@ import { inParts } from './looking.ts';
 
 const CHECKED_AT_ONCE = 200;
 
-/** The rows of a mailbox: what is settled, under which UIDVALIDITYs of the destination, and what is still to be read back. */
+/**
+ * The rows of a mailbox: which messages are settled, under which UIDVALIDITYs of the destination, and what is still to
+ * be read back.
+ */
 export type KnownRows = {
   readonly settled: UidSet;
   readonly validities: ReadonlySet<bigint>;
-  /** The highest UID of what was stored, as far as the server has said UIDs. */
+  /** The highest UID of what was stored, as far as the server has reported UIDs. */
   readonly lastUid: number;
   readonly checks: readonly Check[];
   readonly count: FolderCount;
@@ -23,10 +26,10 @@ export type KnownRows = {
 /** Fates of messages that the destination has. */
 export const AT_DESTINATION: ReadonlySet<string> = new Set(['stored', 'kept', 'changed', 'twin']);
 
-/** Fates of messages that are known again under another UIDVALIDITY of the source. */
+/** Fates of messages whose rows are carried over to another UIDVALIDITY of the source. */
 const COMES_ALONG: ReadonlySet<string> = new Set([...AT_DESTINATION, 'taken', 'lost']);
 
-/** Whether the destination said that it stored the message, and nobody has read it back yet. */
+/** Whether the destination has confirmed the message as stored, and it has not been read back yet. */
 export function isUnread({ fate, verified, sha256, destinationUid }: Row): boolean {
   const isThere = AT_DESTINATION.has(fate) && destinationUid !== undefined;
   return isThere && !verified && sha256 !== undefined && fate !== 'changed';
@@ -53,7 +56,7 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: M
       settled.add(uid);
       if (!AT_DESTINATION.has(fate) || uidValidity === undefined || destinationUid === undefined) continue;
       validities.add(uidValidity);
-      // The message that a twin stands for belongs to another row, or to the subscriber.
+      // A twin has the UID of another row's message, or of the subscriber's own.
       if (fate !== 'twin') lastUid = Math.max(lastUid, destinationUid);
       if (!row.earlier && fate !== 'twin') count.bytes += size;
       if (fate === 'kept') count.kept += 1;
@@ -77,9 +80,9 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: M
 }
 
 /**
- * After a new UIDVALIDITY at the source, messages are known by their octets and date: the row of the old one becomes the
- * row of the new one. What was refused or lost is tried again under its new UID, and not told twice.
- * @returns whether there were any
+ * After a new UIDVALIDITY at the source, messages are recognised by their octets and date, and get the row of the old
+ * UID. What was refused or lost is tried again under its new UID, and not reported twice.
+ * @returns whether any row was taken over
  */
 export async function takeOverOlder(
   older: readonly LedgerMailbox[],
@@ -100,14 +103,14 @@ export async function takeOverOlder(
         if (row.sha256 === undefined || !COMES_ALONG.has(row.fate)) continue;
         const key = row.sha256;
         const same = rows.get(key) ?? [];
-        // One that is there comes before an equal one that is not.
+        // Of equal messages, one that is there comes before one that is lost.
         rows.set(key, row.fate === 'lost' ? [...same, { from, row }] : [{ from, row }, ...same]);
         looks.add(row.date);
       }
   if (refused.length > 0) {
     const dates = new Set<number | null>();
     for (const { date } of listing.messages) dates.add(date);
-    // It may also be another folder under the same name.
+    // Others may be from another folder that had the same name.
     const again = refused.filter(({ row }) => row.date === null || dates.has(row.date));
     for (const [id, all] of Map.groupBy(again, ({ from }) => from.id))
       await ledger.forget(
@@ -121,7 +124,7 @@ export async function takeOverOlder(
   const isAlike = (date: number | null) => isUnsureDate(date, clock) || looks.has(date) || looks.has(null);
   const alike = listing.messages.filter(({ uid, date }) => !settled.has(uid) && isAlike(date));
   const dates = new Map(alike.map((message) => [message.uid, message.date]));
-  // Those of a certain date first: another one must not take the row of one of them.
+  // Messages with a reliable date first: one without must not take the row of one of them.
   const isUnsure = ({ date }: Planned) => isUnsureDate(date, clock);
   const ordered = [alike.filter((message) => !isUnsure(message)), alike.filter(isUnsure)];
   for (const uids of ordered.flatMap((some) => [...inParts(some.map(({ uid }) => uid))])) {
@@ -138,14 +141,17 @@ export async function takeOverOlder(
     }
     await ledger.settle(taken, [], former);
     hasTaken ||= taken.length > 0;
-    // One that is known and comes later would be copied a second time.
+    // A known message that comes only later would be copied a second time.
     const unhanded = [...unseen].filter((uid) => isReadable(place, uid, run));
     run.askAgain(unhanded.map((uid) => messageName(place, uid)));
   }
   return hasTaken;
 }
 
-/** The first of equal messages with this date, or else one where the date of either is not known. */
+/**
+ * The first of equal messages with this date, or else one where either date is missing, or servers may replace this
+ * one.
+ */
 function takeAlike<One extends { readonly row: Row }>(
   among: One[] = [],
   date: number | null,

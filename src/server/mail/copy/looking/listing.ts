@@ -3,7 +3,7 @@ import { MessageList, UidSet } from '../ledger/columns.ts';
 import { secondsOf } from '../message/digest.ts';
 import { inParts, stillThere } from './looking.ts';
 
-/** How often a listing is asked for that stays too short. */
+/** How often a listing is requested that stays too short. */
 const TRIES = 3;
 
 export type Listing = {
@@ -11,17 +11,17 @@ export type Listing = {
   readonly messages: MessageList;
   /** The listed messages that have the keyword, if one was asked for. */
   readonly marked: readonly Listed[];
-  /** How many the mailbox counts and does not list, asked again. */
+  /** How many messages the mailbox counts but does not list, even when asked again. */
   readonly unlisted: number;
 };
 
 /**
- * What a mailbox holds. The listing is held against EXISTS: when it is short it goes on behind its last message, for
- * servers that cap an answer, then SEARCH is asked for what is missing, and then all of it again.
+ * Lists a mailbox, and checks the listing against EXISTS. If it is short, it is continued behind its last message, for
+ * servers that cap an answer; then SEARCH finds what is missing; then all of it is repeated.
  */
 export async function listMailbox(reader: MailReader, path: string, keyword?: string): Promise<Listing> {
   let messages = new MessageList();
-  /** Those of them that this try has shown. */
+  /** The UIDs that this try has shown. */
   let shown = new UidSet();
   const marked = new Map<number, Listed>();
   const take = async (pages: AsyncIterable<readonly Listed[]>) => {
@@ -52,10 +52,10 @@ export async function listMailbox(reader: MailReader, path: string, keyword?: st
       for (const uid of found) shown.add(uid);
       const missing = found.filter((uid) => !messages.has(uid));
       for (const uids of inParts(missing)) await take(reader.look(path, uids));
-      // Found and not listed: its body tells the rest, if it is handed out.
+      // Found by SEARCH but not listed: its body tells the rest, if it is handed out.
       for (const uid of missing) if (!messages.has(uid)) messages.set({ uid, size: 0, date: null });
     }
-    // What has been deleted since an earlier try must not stand for one that is not listed.
+    // What has been deleted since an earlier try must not make up for a message that is not listed.
     if (attempt > 1) messages = await stillOf(messages, shown, reader, path);
     if (!isShort() || attempt === TRIES)
       return {
@@ -67,7 +67,7 @@ export async function listMailbox(reader: MailReader, path: string, keyword?: st
   }
 }
 
-/** Without those that were not shown and are not there any more. */
+/** Leaves out those that this try has not shown and that are not there any more. */
 async function stillOf(messages: MessageList, shown: UidSet, reader: MailReader, path: string): Promise<MessageList> {
   const unsure = messages.filter(({ uid }) => !shown.has(uid)).map(({ uid }) => uid);
   if (unsure.length === 0) return messages;

@@ -17,7 +17,7 @@ export async function listedAmong(
 
 /**
  * Which of these messages a mailbox still has. One that is missing from an answer is asked for by itself, and then
- * searched for, because listings lie.
+ * searched for, because listings are unreliable.
  */
 export async function stillThere(
   { reader, path }: Pick<Place, 'reader' | 'path'>,
@@ -38,12 +38,12 @@ export function* inParts<Item>(items: readonly Item[]): Iterable<readonly Item[]
   for (let from = 0; from < items.length; from += UIDS_A_COMMAND) yield items.slice(from, from + UIDS_A_COMMAND);
 }
 
-/** One that the server finds and does not list: its body tells the rest, if it is handed out. */
+/** A message that SEARCH finds but a listing omits: its body tells the rest, if it is handed out. */
 function unlisted(uid: number): Listed {
   return { uid, size: 0, flags: [], internalDate: new Date(Number.NaN) };
 }
 
-/** Whether a listing says nothing of it. */
+/** Whether nothing is known of the message but its UID. */
 export function isUnlisted({ size, internalDate }: Listed): boolean {
   return size === 0 && Number.isNaN(internalDate.getTime());
 }

@@ -8,14 +8,16 @@ import type { Run } from '../run/run.ts';
 import { fetchReadable, isReadable, messageName, type Place } from '../troubles/breaks.ts';
 import { inParts, isUnlisted, stillThere } from './looking.ts';
 
-/** With more unclaimed messages than this, only those of the right size or date are read. */
+/**
+ * Up to this many unclaimed messages, and two per wanted one, are all read; of more, those of the right size or date.
+ */
 const READ_ANYWAY = 200;
 /** How far at most some servers round RFC822.SIZE, in octets. */
 const ABOUT_OCTETS = 4096;
-/** What the destination does not give is known by its size and date, and read back later. */
+/** What the destination does not hand out is recognised by its size and date, and read back later. */
 const AS_LISTED = { isAskedAgain: true };
 
-/** A source message that is looked for at the destination; its digest is fetched from the source when it is not known. */
+/** A source message that is looked for at the destination; its digest is fetched from the source if it is not known. */
 export type Wanted = {
   readonly uid: number;
   readonly size: number;
@@ -29,11 +31,11 @@ export type Found = {
   readonly fate: 'stored' | 'kept' | 'changed';
   readonly destinationUid: number;
   readonly size: number;
-  /** Hex; of the source's octets. Missing where the source has lost the message and the other one is of another size. */
+  /** Hex; of the source's octets. Missing if the source has lost the message and the one found has another size. */
   readonly sha256?: string;
   /**
-   * Whether the message at the destination was read; otherwise it is not handed out, and is known by its size or date
-   * only.
+   * Whether the message at the destination was read; otherwise it is not handed out, and is recognised by its size or
+   * date only.
    */
   readonly isRead: boolean;
   /** Whether it has the date that was sent with it, as far as that is known. */
@@ -45,17 +47,19 @@ export type Matched = {
   readonly found: ReadonlyMap<number, Found>;
   /** Source messages that are not there any more, asked for by UID. */
   readonly gone: ReadonlySet<number>;
-  /** Messages of both sides that were asked for and did not come, by {@link messageName}. */
+  /** Messages of both sides that were asked for but did not come, by {@link messageName}. */
   readonly unseen: readonly string[];
 };
 
 /**
- * Finds out which of some source messages are among some messages of the destination, each of which can stand for one:
- * by octets, then by the norm, then by Message-ID and date; and by date and size, which some servers round, where the
- * source has lost the message, or the destination does not hand it out.
+ * Matches source messages with messages of the destination, one to one: by octets, then by the norm, then by Message-ID
+ * and date. If the source has lost the message, or the destination does not hand it out, by date and size, which some
+ * servers round.
  * @param source opened, or `null` when it can't be asked
- * @param areStored of which the destination has said that it has stored them: then what it does not hand out may be any of them
- * @param readsRest what is not found is sent: where no likely one fits, the destination may keep neither sizes nor dates
+ * @param areStored which of them the destination has confirmed as stored: any that it does not hand out may be one of
+ *   these
+ * @param readsRest whether what is not found is sent: then, if no likely one fits, all are read, as the destination may
+ *   keep neither sizes nor dates
  */
 export async function match(
   wanted: readonly Wanted[],
@@ -73,7 +77,7 @@ export async function match(
 }
 
 /**
- * Puts first what the destination has said that it stored: of equal messages, those are there, and another one would
+ * Puts first what the destination has confirmed as stored: of equal messages, those are there, and another one must not
  * take the place of one of them.
  */
 function storedFirst<Message extends { readonly uid: number }>(
@@ -124,7 +128,7 @@ async function matchAmong(
       });
     }
   };
-  // First all of them by their dates, so that none takes what belongs to another.
+  // First by octets and date, so that none takes what belongs to another.
   findSame((sha256, date) => `${sha256} ${date}`);
   findSame((sha256) => sha256);
   const open = wanted.filter(({ uid }) => !found.has(uid));
@@ -140,23 +144,25 @@ async function matchAmong(
           .filter((uid) => isReadable(destination, uid, run))
           .map((uid) => messageName(destination, uid));
   matchUnread(wanted, known, unread, found, areStored);
-  // One that can't be compared now is there in another form, and is compared when it is read back.
+  // One that can't be compared now must be there in another form, and is compared when it is read back.
   const uncompared = wanted.filter(({ uid }) => areStored(uid) && unsent.includes(uid));
   matchUnread(uncompared, known, new Map(unfit.map((listed) => [listed.uid, listed])), found, () => false);
   const unseen = source === null ? [] : unsent.map((uid) => messageName(source, uid));
   return { found, gone, unseen: [...unhanded, ...unseen] };
 }
 
-/** What listings say of a message that may be the same. */
+/** What listings tell of a message, as a key for comparing. */
 type Likeness = (message: Pick<Wanted, 'size' | 'date'>) => string;
 const bySize: Likeness = ({ size }) => `${size}`;
 const byDateAndSize: Likeness = ({ date, size }) => `${date} ${size}`;
 const byDate: Likeness = ({ date }) => `${date}`;
 const BY_DATE: readonly Likeness[] = [byDateAndSize, byDate];
-/** In another form and without its date at last: they are in the order in which they were sent. */
+/**
+ * From strict to loose. The last one, for another form without its date, matches in the order in which they were sent.
+ */
 const LOOSELY: readonly Likeness[] = [...BY_DATE, bySize, () => ''];
 
-/** What is there and is not handed out must not be stored a second time. */
+/** Matches by their listing messages that are there but not handed out: they must not be stored a second time. */
 function matchUnread(
   wanted: readonly Wanted[],
   known: ReadonlyMap<number, Known>,
@@ -166,12 +172,12 @@ function matchUnread(
 ): void {
   const left = new Set(unread.values());
   for (const likeness of LOOSELY) {
-    // Some servers say no sizes, which is no likeness to what the source says none of.
+    // Size 0 means that the server reports none, and must not match another missing size.
     const alike = new Alike(left, ({ size, internalDate }) =>
       likeness({ size: size === 0 ? Number.NaN : size, date: secondsOf(internalDate) }),
     );
     for (const message of wanted) {
-      // Of one whose date was never known its size is all that there is: else each run would store it again.
+      // If its date was never known, the size has to do: else each run would store it again.
       const isEnough = BY_DATE.includes(likeness) || (likeness === bySize && message.date === null);
       if (!isEnough && !areStored(message.uid)) continue;
       const digest = known.get(message.uid);
@@ -219,7 +225,10 @@ async function digestsOf(
   return known;
 }
 
-/** @returns of both sides what was asked for and did not come; `unfit`: what the destination has and is none of those that did */
+/**
+ * Matches the rest by form, or by date and size if the source has lost it.
+ * @returns what was asked for in vain, `unsent` and `unshown`; and what is stored and matches nothing, `unfit`
+ */
 async function matchForms(
   wanted: readonly Wanted[],
   { source, destination, run }: { readonly source: Place | null; readonly destination: Place; readonly run: Run },
@@ -261,7 +270,7 @@ async function matchForms(
       found.set(portrait.uid, { fate, destinationUid: one.uid, size, sha256, isRead: true, hasDate });
     }
   };
-  // The source may not have handed them out before.
+  // The source may not have handed these out before.
   await settle('stored', ({ sha256 }, date) => `${sha256} ${date}`);
   await settle('stored', ({ sha256 }) => sha256);
   await settle('kept', ({ form }, date) => `${form.body} ${date}`, isKept);

@@ -4,7 +4,7 @@ import { FolderLeft, type Run, type Session } from '../run/run.ts';
 import { notingHangUps } from '../troubles/hang-ups.ts';
 import { makeMailbox } from './making.ts';
 
-/** How often, in one run, a mailbox that is said to be missing is made anew. */
+/** How often, in one run, a mailbox that is said to be missing is created again. */
 const MADE_AT_MOST = 2;
 
 /** Opens a mailbox and the one that it is copied into. @throws {MailError}, {@link FolderLeft} */
@@ -22,7 +22,7 @@ export async function openBoth(
   return selected;
 }
 
-/** Where a server does not say which UID comes next it is behind the last one: what was there before is not ours. */
+/** If a server does not report UIDNEXT, it is taken to follow the last UID: what was there before is not ours. */
 async function withUidNext(path: string, selected: Selected, { checker }: Session): Promise<Selected> {
   if (selected.uidNext !== undefined) return selected;
   const { uidValidity } = await checker.open(path);
@@ -31,13 +31,13 @@ async function withUidNext(path: string, selected: Selected, { checker }: Sessio
   return { ...selected, uidNext: uids.reduce((last, uid) => Math.max(last, uid), 0) + 1 };
 }
 
-/** UIDs of the listing mean nothing under another UIDVALIDITY. */
+/** Opens the mailbox again. The listed UIDs mean nothing under another UIDVALIDITY. */
 export async function reopen(reader: MailReader, path: string, uidValidity: bigint, run: Run): Promise<void> {
   const opened = await unlessUnreadable(notingHangUps('source', path, reader, run, () => reader.open(path)));
   if (opened.uidValidity !== uidValidity) throw new MailboxRenumbered('source');
 }
 
-/** What the source refuses is no fault of the mailbox that is copied into. */
+/** A refusal by the source is not the fault of the mailbox that is copied into. */
 export async function unlessUnreadable<Answer>(reading: Promise<Answer>): Promise<Answer> {
   try {
     return await reading;
@@ -46,18 +46,18 @@ export async function unlessUnreadable<Answer>(reading: Promise<Answer>): Promis
   }
 }
 
-/** Some servers say no code with it. */
+/** Some servers send no code if a mailbox is missing. */
 function mayBeMissing({ responseCode }: MailError): boolean {
   return responseCode === undefined || responseCode === 'TRYCREATE' || responseCode === 'NONEXISTENT';
 }
 
 /**
- * A mailbox that has been deleted under way is made anew, and then all of this begins again. Where the server says each
- * time that it is missing, it does not take anything.
+ * Creates a mailbox again that has been deleted meanwhile; the error returned then restarts the folder. If the server
+ * says each time that it is missing, the folder is left out.
  */
 export async function afterRefusal(error: unknown, path: string, { writer }: Session, run: Run): Promise<unknown> {
   if (!isRefusal(error)) return error;
-  // What is to be sent is read meanwhile.
+  // The source is read at the same time, and may have refused.
   if (error.account === 'source') return new FolderLeft('mailbox unreadable', error);
   const isMissing = error.responseCode !== undefined && mayBeMissing(error);
   if (!isMissing || run.faults(`made anew ${path}`) >= MADE_AT_MOST) return new FolderLeft('mailbox closed', error);
@@ -71,7 +71,7 @@ export async function afterRefusal(error: unknown, path: string, { writer }: Ses
   }
 }
 
-/** Makes the mailbox when it is missing: deleted at the destination meanwhile, or not there yet. */
+/** Selects the mailbox, and creates it if it is missing: deleted at the destination meanwhile, or not there yet. */
 async function select(path: string, { writer, checker }: Session, run: Run): Promise<Selected> {
   const selecting = () => notingHangUps('destination', path, checker, run, () => writer.select(path));
   try {
@@ -88,7 +88,9 @@ async function select(path: string, { writer, checker }: Session, run: Run): Pro
   return unlessClosed(selecting());
 }
 
-/** A mailbox that is there, and lets nobody in, unless it is that of the source that is read meanwhile. */
+/**
+ * Turns a refusal into {@link FolderLeft}: of the mailbox at the destination, or of the source that is read meanwhile.
+ */
 export async function unlessClosed<Answer>(looking: Promise<Answer>): Promise<Answer> {
   try {
     return await looking;

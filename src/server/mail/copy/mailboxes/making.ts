@@ -5,15 +5,14 @@ import type { MailWriter } from '../../imap/streams.ts';
 import { FolderLeft, type Run } from '../run/run.ts';
 import type { MappedMailbox } from './mapping.ts';
 
-/** So many are asked for before the first is answered. */
+/** How many CREATE commands are sent before the first is answered. */
 const AT_ONCE = 32;
 
 /** The mailboxes of the destination that a copy needs. */
 export type Making = {
   /**
-   * Makes those that are missing, all together. A mailbox that the server refuses, or has no time or room for, holds up
+   * Creates those that are missing, all together. A mailbox that the server refuses, or is busy or full for, holds up
    * its own folder only.
-   * @throws {MailError} of the connection, {@link LeaseLost}, {@link Stopped}
    */
   readonly makeAll: (writer: MailWriter) => Promise<void>;
   /**
@@ -66,12 +65,12 @@ export function openMaking(mapped: readonly MappedMailbox[], run: Run): Making {
   };
 }
 
-/** A NO to one mailbox, which may be made later: its folder asks again. */
+/** Whether an error (busy, full) is of one mailbox only: its folder asks again later. */
 function isItsOwn(fault: unknown): boolean {
   return fault instanceof MailError && (fault.fault === 'busy' || fault.fault === 'full');
 }
 
-/** A server that refuses a name is asked for plainer ones; one that keeps a name to itself, for another one. */
+/** If the server refuses a name, plainer ones are tried; if it reserves a name for itself, a numbered one. */
 async function makeMapped(mapped: MappedMailbox, writer: MailWriter, run: Run): Promise<string> {
   const paths = [...new Set([mapped.destination, mapped.plainer, mapped.plainest])];
   let refusal: unknown;
@@ -88,12 +87,12 @@ async function makeMapped(mapped: MappedMailbox, writer: MailWriter, run: Run): 
   throw new FolderLeft('mailbox not created', refusal);
 }
 
-/** Outlook has `Files` of its own, Gmail the names of its labels: it says that they exist, also where nobody can open them. */
+/** Outlook reserves `Files`, Gmail the names of its labels: it says that they exist, even if nobody can open them. */
 function isReserved(refusal: MailError): boolean {
   return refusal.responseCode === 'ALREADYEXISTS' || /\breserved\b/i.test(wordsOf(refusal));
 }
 
-/** One that exists already is fine. @throws {MailError}, {@link LeaseLost}, {@link Stopped} */
+/** Creates a mailbox; one that exists is fine. @throws {MailError}, {@link LeaseLost}, {@link Stopped} */
 export async function makeMailbox(path: string, writer: MailWriter, { copy, opened }: Run): Promise<void> {
   const { lease, signal, onMade } = copy;
   if (signal.aborted) throw new Stopped('The work was asked to stop.');

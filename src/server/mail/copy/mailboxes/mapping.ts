@@ -4,9 +4,9 @@ import type { Namespace } from '../../imap/streams.ts';
 import { mailboxName } from '../../imap/wire/mailbox-name.ts';
 
 /**
- * Where one source mailbox goes. `create` when the destination doesn't have it yet; then `plainer` is the name for a
+ * Where one source mailbox goes. `create` if the destination doesn't have it yet; then `plainer` is the name for a
  * server that refuses to create it as it is, `plainest`, which is short as well, for one that refuses that, and
- * `numbered` for one that keeps that name to itself.
+ * `numbered` for one that reserves that name for itself.
  */
 export type MappedMailbox = {
   readonly source: Mailbox;
@@ -22,11 +22,17 @@ export type Mapping = { readonly mailboxes: readonly MappedMailbox[]; readonly l
 
 /** RFC 6154 roles that hold messages of their own. */
 const ROLES = new Set(['\\Sent', '\\Drafts', '\\Junk', '\\Trash', '\\Archive']);
-/** Dovecot and Cyrus take 255 octets of modified UTF-7 for a whole name; this many characters a part keeps names within reason. */
+/**
+ * Dovecot and Cyrus take 255 octets of modified UTF-7 for a whole name; this many characters a part keeps names within
+ * reason.
+ */
 const PART_LENGTH = 80;
-/** Of a whole name, in octets of modified UTF-7: with a number behind it Gmail takes it as well, which takes 225. */
+/**
+ * The length of a whole short name, in octets of modified UTF-7. Gmail takes 225, which leaves room for a number behind
+ * it.
+ */
 const SHORT_LENGTH = 200;
-/** What is left for the last part has to tell it from others, in the same octets. */
+/** The last part of a short name needs so many octets to be told from others. */
 const LAST_PART_LENGTH = 40;
 const GMAIL_CONTAINERS = new Set(['[gmail]', '[google mail]']);
 
@@ -97,13 +103,13 @@ export function mapMailboxes(
     const parts = partsOf(mailbox, prefix).map((part) => validPart(part, namespace.delimiter, unwanted));
     if (gmailDestination && GMAIL_CONTAINERS.has((parts[0] ?? '').toLowerCase()))
       parts[0] = (parts[0] ?? '').replaceAll(/[[\]]/g, '');
-    // Nor does it show what is below.
+    // The provider shows no mail below its own folders either.
     if (ownFolders.includes(fold(parts[0] ?? ''))) parts[0] = `${parts[0]} (2)`;
     return parts;
   }
 }
 
-/** Gmail shows labels as mailboxes and every message once more in views. Their container gives it away. */
+/** Gmail shows labels as mailboxes, and every message once more in views. It is recognised by their container. */
 export function isGmailLike(mailboxes: readonly Mailbox[]): boolean {
   return mailboxes.some(
     (mailbox) =>
@@ -148,12 +154,15 @@ function isPlainest(names: readonly string[]): boolean {
   return octetsOf(names) <= SHORT_LENGTH && !names.some((name) => name.includes('.'));
 }
 
-/** Dovecot keeps a mailbox in a file of its whole name (Maildir++), with dots between its parts and none within. */
+/**
+ * Dovecot keeps a mailbox in a file of its whole name (Maildir++), with dots between the parts, so a part must have
+ * none.
+ */
 function plainestOf(names: readonly string[]): readonly string[] {
   return shortened(names.map((name) => name.replaceAll('.', '_')));
 }
 
-/** Below the same names, if these leave room. */
+/** Shortens the last part, if those above it leave room; else all parts. */
 function shortened(names: readonly string[]): readonly string[] {
   if (octetsOf(names) <= SHORT_LENGTH) return names;
   const above = names.slice(0, -1);
@@ -167,14 +176,14 @@ function octetsOf(names: readonly string[]): number {
   return mailboxName(names.join('/')).length;
 }
 
-/** As much of the beginning as takes no more octets; at least one character. */
+/** The longest beginning of at most so many octets; at least one character. */
 function cut(name: string, octets: number): string {
   const characters = Array.from(name);
   while (characters.length > 1 && octetsOf([characters.join('')]) > octets) characters.pop();
   return characters.join('').trim();
 }
 
-/** Some servers have nothing below the inbox (RFC 9051 §7.3.1, \Noinferiors). */
+/** Some servers allow nothing below the inbox (RFC 9051 §7.3.1, \Noinferiors). */
 function belowNoInbox(names: readonly string[]): readonly string[] {
   return names.length > 1 && isInboxName(names[0] ?? '') ? names.slice(1) : names;
 }
@@ -195,7 +204,7 @@ function freePath(
   const whole = delimiter === '' ? parts.join('_') : parts.join(delimiter);
   for (let number = from; ; number += 1) {
     const name = number === 1 ? whole : `${whole} (${number})`;
-    // The inbox by another spelling is still the inbox.
+    // INBOX in another spelling is still the inbox.
     if (isInboxName(name)) continue;
     const path = `${prefix}${name}`;
     const plain = fold(path);

@@ -11,9 +11,9 @@ import { askedAgain, openAside, refusedForNow, unlessInTrouble, validityOf } fro
 import { fold } from './mapping.ts';
 
 /**
- * Whether a mailbox that can't be opened is not there: the server says so, or neither lists it nor tells of it; one that
- * nobody may open is there.
- * @param listed the paths that the account has
+ * Whether a mailbox that can't be opened is missing: the server says so, or neither lists it nor answers STATUS. One
+ * that nobody may open (NOPERM) is there.
+ * @param listed the paths that the account lists
  */
 export async function isMissing(reader: MailReader, path: string, listed: readonly string[]): Promise<boolean> {
   const refusal = await refusalOf(reader.open(path));
@@ -38,8 +38,8 @@ async function refusalOf(asking: Promise<unknown>): Promise<MailError | null> {
 }
 
 /**
- * The source mailbox of rows, opened; `null` when it has another UIDVALIDITY by now, under which their UIDs mean nothing, or
- * lets nobody in. It is only asked by the way.
+ * Opens the source mailbox of rows, on the side; `null` if it has another UIDVALIDITY by now, under which their UIDs
+ * mean nothing, or is refused.
  */
 export async function openSource(
   reader: MailReader,
@@ -51,20 +51,23 @@ export async function openSource(
   return opened?.uidValidity === sourceUidValidity ? sourcePlace(reader, sourcePath, sourceUidValidity) : null;
 }
 
-/** A mailbox of the source, opened for what is looked for at the destination; `null` where that is refused. */
+/** Opens a source mailbox to compare with it what is looked for at the destination; `null` if that is refused. */
 export async function openBeside(reader: MailReader, path: string, run: Run): Promise<Opened | 'in trouble' | null> {
   const open = () => unlessRefused(notingHangUps('source', path, reader, run, () => reader.open(path)));
   const asked = await unlessInTrouble(async () => ({ opened: await open() }), 'compared with', path, run);
   return asked === null ? 'in trouble' : asked.opened;
 }
 
-/** A search that broke off longer ago begins anew: what its owner has moved since is where it was looked for before. */
+/**
+ * A search that was interrupted longer ago starts over: its owner may have moved messages since to where it has looked.
+ */
 const SEARCH_HOLDS_MS = 600_000;
 
 type Missing = Wanted & Pick<Row, 'fate' | 'destinationUid' | 'destinationUidValidity'>;
 
 /**
- * Which of the messages that have left a mailbox are in another mailbox of the destination, where no row claims them.
+ * Finds out which of the messages that are missing from a mailbox are in another one of the destination, where no row
+ * claims them.
  * @param source opened, or `null` when it can't be asked
  * @returns their source UIDs, and whether each of those mailboxes could be looked into or is refused
  */
@@ -93,7 +96,7 @@ export async function findMoved(
     if (wanted.length === 0) break;
     if (path === from.destinationPath || search.looked.has(path)) continue;
     const found = await lookIn(path, wanted, source, checker, run);
-    // Trouble with this one is not for the mailbox that they left to bear.
+    // A failure at this one must not count against the mailbox that they left.
     if (found === 'in trouble') {
       isSure = false;
       continue;
@@ -102,11 +105,11 @@ export async function findMoved(
     search.looked.add(path);
     goesOn();
   }
-  // What comes after it may break off as well.
+  // The search is kept, as what comes after it may break off as well.
   return { moved: search.moved, isSure };
 }
 
-/** What is to be called with each mailbox, which is progress once: the search may begin anew. */
+/** @returns what is to be called after each mailbox. Each counts as progress once, even if the search starts over. */
 function goingOnWith(search: Search, name: string, run: Run): () => void {
   return () => {
     search.at = run.copy.clock.elapsed();
@@ -116,7 +119,7 @@ function goingOnWith(search: Search, name: string, run: Run): () => void {
   };
 }
 
-/** A search that the same one goes on with where it broke off, or what was asked after it did. */
+/** The search under this name if it is for the same messages, to go on where it broke off; else a new one. */
 function searchOf(name: string, missing: readonly Missing[], { searches, copy }: Run): Search {
   const begun = searches.get(name);
   const now = copy.clock.elapsed();
@@ -136,7 +139,7 @@ function searchOf(name: string, missing: readonly Missing[], { searches, copy }:
   return search;
 }
 
-/** @returns the source UIDs of those that are there; none where it is refused */
+/** @returns the source UIDs of those that are there; none if the mailbox is refused */
 async function lookIn(
   path: string,
   wanted: readonly Missing[],
@@ -150,14 +153,14 @@ async function lookIn(
   const candidates: Listed[] = [];
   for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
   const { found } = await match(wanted, source, candidates, destinationPlace(checker, path, opened.uidValidity), run);
-  // Another message with its Message-ID and date is no sign of a twin.
+  // The same Message-ID and date are not enough for a twin.
   const twins = new Set(wanted.flatMap(({ uid, fate }) => (fate === 'twin' ? [uid] : [])));
   return [...found].flatMap(([uid, { fate, isRead }]) =>
     isRead && (fate !== 'changed' || !twins.has(uid)) ? [uid] : [],
   );
 }
 
-/** Messages that have gone together with their mailbox, which has been renamed: there they have the same UIDs. */
+/** Finds messages that have gone together with their mailbox, which has been renamed: there they have the same UIDs. */
 async function findByUid(
   missing: readonly Missing[],
   checker: MailReader,
@@ -193,8 +196,8 @@ async function findByUid(
 
 /**
  * Mailboxes that have one of these UIDVALIDITYs and that no folder is copied into; each has been opened.
- * @param onTrouble told when one may be such, as its server is in trouble with it each time
- * @throws {MailError} when one lets nobody in, because what is looked for may be in it
+ * @param onTrouble called if one could not be asked, as its server fails at it each time
+ * @throws {MailError} if one is refused, because what is looked for may be in it
  */
 async function* renamedAmong(
   validities: readonly (bigint | undefined)[],
@@ -216,7 +219,10 @@ async function* renamedAmong(
   }
 }
 
-/** Of those that are not known; without those that the destination is in trouble with each time, `null` for one that it refuses. */
+/**
+ * Asks for the unknown UIDVALIDITYs of mailboxes: `null` for one that is refused, nothing for one that the destination
+ * fails at each time.
+ */
 async function addValidities(
   paths: readonly string[],
   checker: MailReader,
@@ -239,7 +245,7 @@ async function addValidities(
   });
 }
 
-/** @returns `null` where there is no mailbox of that name any more */
+/** @returns `null` if there is no mailbox of that name any more */
 async function openUnlessGone(path: string, checker: MailReader, run: Run): Promise<Opened | null> {
   try {
     return await notingHangUps('destination', path, checker, run, () => askedAgain(() => checker.open(path)));
@@ -255,7 +261,7 @@ type Elsewhere = Pick<Row, 'size' | 'sha256' | 'destinationUid' | 'destinationUi
  * Finds messages in the mailbox that they were appended to and that has been renamed since.
  * @param before the groups in which they were appended
  * @returns the rest of their rows, by source UID
- * @throws {FolderLeft} for now, where they may be in one that nobody can look into
+ * @throws {FolderLeft} for now, if they may be in a mailbox that can't be looked into
  */
 export async function findRenamed(
   wanted: readonly Wanted[],

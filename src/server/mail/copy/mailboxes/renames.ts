@@ -62,7 +62,7 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
       break;
     }
   }
-  // Each that was gone has been found.
+  // Every folder that had vanished has been found.
   if (![...known.values()].flat().some((mailbox) => isGone(mailbox, names))) run.unsure.clear();
   return left;
 }
@@ -74,7 +74,8 @@ export function mayBeRenamed(names: Names, run: Pick<Run, 'known'>): boolean {
 }
 
 /**
- * Whether no folder, or another one, has its name now. A folder that is listed but can't be asked may have gone since.
+ * Whether its name is gone, or belongs to another folder now. One that is listed, but whose UIDVALIDITY can't be asked
+ * for, may be gone.
  */
 function isGone({ sourcePath, sourceUidValidity }: LedgerMailbox, { current, validities }: Names): boolean {
   return !current.has(sourcePath) || validities.get(sourcePath) !== sourceUidValidity;
@@ -95,7 +96,7 @@ async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailRea
   if (known.size === 0) return false;
   let isThere = false;
   const digested: Pick<Row, 'uid' | 'sha256'>[] = [];
-  // What was asked for is read to its end: the connection is used for the next one.
+  // The answer is read to its end in any case: the connection is used for the next one.
   let differs = false;
   const opened = await reader.open(path);
   const place = sourcePlace(reader, path, opened.uidValidity);
@@ -105,8 +106,8 @@ async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailRea
         const message = known.get(uid);
         if (message === undefined) continue;
         isThere = true;
-        // Not by its size: a row has that of its octets, which some servers list otherwise.
-        // Nor by a date that the source does not say, or that some refuse: a row has the one that the message was sent with.
+        // Sizes are not compared: rows have the true one, which some servers list otherwise. Nor are dates that the
+        // source does not give, or that some servers refuse: rows have the date that the message was sent with.
         const date = secondsOf(internalDate);
         differs ||= message.date !== null && !isUnsureDate(date, copy.clock) && message.date !== date;
         if (message.sha256 !== undefined && isReadable(place, uid, run)) digested.push(message);
@@ -121,7 +122,7 @@ async function isSameFolder(path: string, { id }: LedgerMailbox, reader: MailRea
   return !differs;
 }
 
-/** At most `most` of them, at equal distances. */
+/** At most `most` of them, evenly spaced. */
 function spread<Item>(items: readonly Item[], most: number): Item[] {
   if (items.length <= most) return [...items];
   return Array.from({ length: most }, (_, at) => items[Math.round((at * (items.length - 1)) / (most - 1))] as Item);

@@ -37,7 +37,8 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
     if (one?.isRead === true && one.fate !== 'changed') there.add(sha256);
   }
   const hasWindow = isWindow(exists, run.copy.destination.limits);
-  // A form of the provider's own is known by the source only: what is not found without it may be there.
+  // A message in a provider's own form is recognised only with the source: one that is not found without it may be
+  // there.
   const judged = source === null ? stale.filter((row) => found.has(row.uid) || isKnownByDigest(row)) : stale;
   const outcomes = judged.map((row) => ({
     row,
@@ -57,7 +58,7 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
   await onStep('recovered', sourcePath);
 }
 
-/** Whether the source has to be listed anew first, as the mailbox has another name or other UIDs than it was listed with. */
+/** Whether the source has to be listed first, as the mailbox has another name or other UIDs than it was listed with. */
 function isListedFirst(path: string, now: Opened | null, run: Run): boolean {
   if (now === null) return run.sourcePaths().includes(path);
   return run.known.get(path)?.some(({ sourceUidValidity }) => sourceUidValidity === now.uidValidity) !== true;
@@ -68,8 +69,8 @@ function isKnownByDigest({ fate, verified }: Row): boolean {
 }
 
 /**
- * The rows under another UIDVALIDITY, twins last, as one message stands for one row; and the digests of what the other
- * rows have there.
+ * The rows under another UIDVALIDITY, twins last, as one message can match one row only; and the digests of the rows
+ * under this one.
  */
 async function rowsOf(mailbox: LedgerMailbox, uidValidity: bigint, { copy }: Run) {
   const stale: Row[] = [];
@@ -95,12 +96,12 @@ function settledAnew(
   there: ReadonlySet<string | undefined>,
   hasWindow: boolean,
 ): Row | null {
-  // Another message in the place of a twin is no form of it.
+  // A message with only the Message-ID and date of a twin is not the twin.
   if (found !== undefined && !(isTwin(row) && found.fate === 'changed')) {
     const { destinationUid, isRead, hasDate } = found;
-    // What was never seen with its date, or was told to have another one, is not what was sent.
+    // With another date it counts as changed, unless it has been read back with the right one before.
     const isOther = !hasDate && !isTwin(row) && (!row.verified || row.fate === 'changed');
-    // With another date than at the source.
+    // It was sent with another date than the source's.
     const isKept = row.fate === 'kept' && found.fate === 'stored';
     return {
       ...row,
@@ -112,7 +113,7 @@ function settledAnew(
   }
   const { destinationUid: _, destinationUidValidity: __, ...what } = row;
   if (isTwin(row) && (row.verified || there.has(row.sha256))) return { ...what, verified: true };
-  // Behind the window nothing can be seen, and nothing is appended a second time for that.
+  // A message behind the window can't be seen, and must not be appended a second time for that.
   if (!isTwin(row) && hasWindow) return what;
   return row.verified ? { ...row, fate: 'taken' } : null;
 }

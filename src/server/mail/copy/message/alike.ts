@@ -1,14 +1,16 @@
-/** After so many comparisons everybody else has their turn: a server may have any number of messages that are alike. */
+/** After this many comparisons other work gets a turn: a server may have any number of messages that are alike. */
 const COMPARED_IN_A_TURN = 2000;
 
-/** Messages in groups of those that are alike, of each of which the first that is left is found, however many were taken. */
+/**
+ * Groups messages that are alike, and quickly finds the first of a group that is left, however many have been taken.
+ */
 export class Alike<Message> {
   readonly #left: ReadonlySet<Message>;
-  /** The last one of each comes first. */
+  /** Each group in reverse order. */
   readonly #groups: ReadonlyMap<string, Message[]>;
   #compared = 0;
 
-  /** @param left whoever takes one deletes it from them */
+  /** @param left those that have not been taken; whoever takes one deletes it there */
   constructor(left: ReadonlySet<Message>, likeness: (message: Message) => string) {
     this.#left = left;
     this.#groups = Map.groupBy(left, likeness);
@@ -24,7 +26,7 @@ export class Alike<Message> {
     return undefined;
   }
 
-  /** The first that fits. */
+  /** The first that is left and fits. */
   async find(
     likeness: string,
     fits: (message: Message) => boolean,

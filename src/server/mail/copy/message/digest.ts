@@ -10,7 +10,10 @@ export const END_OF_HEADER = '\r\n\r\n';
 
 const LINE_FEED = 10;
 
-/** What passed: octets, their digest in hex, and the first of them, with the header; their MAC if it was asked for. */
+/**
+ * What is known of octets that have passed: how many, their SHA-256 in hex, the first of them, with the header, and
+ * their MAC if it was asked for.
+ */
 export type Digest = {
   readonly size: number;
   readonly sha256: string;
@@ -67,7 +70,7 @@ export async function digestOf(octets: Octets): Promise<{ readonly size: number;
   return { size, sha256: hash.digest('hex') };
 }
 
-/** A message with its digest and what remains of it in every provider's form. */
+/** What a message is recognised by: its digest, and the form that is the same at every provider. */
 export type Portrait = Pick<Digest, 'size' | 'sha256'> & {
   readonly uid: number;
   readonly date: number | null;
@@ -80,7 +83,7 @@ export async function* portraits(messages: AsyncIterable<Fetched>): AsyncIterabl
     const form = openForm();
     const passing = digesting(octets);
     for await (const chunk of passing.octets) form.write(chunk);
-    // Those of a whole mailbox may be held: no header is.
+    // Without the header, as those of a whole mailbox may be in memory.
     const { size, sha256 } = passing.digest();
     yield { size, sha256, uid, date: secondsOf(internalDate), form: form.end() };
   }

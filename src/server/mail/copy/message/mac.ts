@@ -2,20 +2,19 @@ import { createCipheriv, createSecretKey, randomBytes, timingSafeEqual } from 'n
 import type { Octets } from '../../imap/streams.ts';
 
 /**
- * Of this process only: without it nobody can make other octets with the same tag (GCM without any text is GMAC). Octets
- * as a key take Node (24) four times as long, since it asks of them each time whether they are an object of this kind.
+ * Known to this process only, so that nobody else can make other octets with the same tag (GCM without any text is
+ * GMAC). With a Buffer as the key Node (24) takes four times as long, since it checks each time of which type it is.
  */
 const KEY = createSecretKey(randomBytes(32));
 const NONCE_OCTETS = 12;
 let nonces = 0n;
 
 /**
- * By this a process recognises octets that it has sent: their GMAC (NIST SP 800-38D). It means nothing to any other
- * process.
+ * Recognises octets that this process has sent: their GMAC (NIST SP 800-38D). It means nothing to any other process.
  */
 export type Mac = { readonly nonce: Buffer; readonly tag: Buffer };
 
-/** Takes a small part of the time of SHA-256 for a large message, and more time than it for a small one. */
+/** For a large message this takes a small part of the time of SHA-256; for a small one more. */
 export function openMac(nonce = nextNonce()): { write(octets: Uint8Array): void; end(): Mac } {
   const cipher = createCipheriv('aes-256-gcm', KEY, nonce);
   return {
@@ -34,7 +33,7 @@ export async function isMacOf({ nonce, tag }: Mac, octets: Octets): Promise<bool
   return timingSafeEqual(mac.end().tag, tag);
 }
 
-/** None is used for two messages (§8.2.1). */
+/** A nonce is never used for two messages (§8.2.1). */
 function nextNonce(): Buffer {
   const nonce = Buffer.alloc(NONCE_OCTETS);
   nonce.writeBigUInt64BE(nonces, NONCE_OCTETS - 8);

@@ -15,7 +15,7 @@ export function subjectOf(bytes: Buffer): string | undefined {
     .slice(0, SUBJECT_SHOWN);
 }
 
-/** Between its angle brackets (RFC 5322 §3.6.4). */
+/** The Message-ID without its angle brackets (RFC 5322 §3.6.4). */
 export function messageIdOf(bytes: Buffer): string | undefined {
   return /<([^<>]+)>/.exec(headerOf(bytes, 'message-id') ?? '')?.[1]?.trim();
 }

@@ -3,14 +3,13 @@ import { createHash } from 'node:crypto';
 const [LF, CR] = [10, 13];
 /** Longer headers are not compared field by field: what is beyond counts as the body, from the next line on. */
 const HEADER_OCTETS = 256 * 1024;
-/** Nor is a longer line held. */
+/** A longer line is not held either; its rest counts as the body. */
 const LINE_OCTETS = 1024 * 1024;
 
 /**
- * What a provider leaves of a message that it keeps in a form of its own: the header fields (and what else is in lines of
- * the header), whatever their order, folding and blanks, and the body, whatever its line ends and the empty lines at its
- * end. It takes little memory, so that those of a whole mailbox can be held: of each field, in rising order, 48 bits of its
- * SHA-256.
+ * What stays the same of a message that a provider keeps in a form of its own: the header fields (and other lines in
+ * the header), apart from order, folding and blanks, and the body, apart from line ends and empty lines at its end. It
+ * takes little memory, so that those of a whole mailbox can be held: of each field 48 bits of its SHA-256, sorted.
  */
 export type Form = { readonly fields: Float64Array; readonly body: string; readonly messageId: string };
 
@@ -23,7 +22,7 @@ export function openForm(): { write: (chunk: Uint8Array) => void; end: () => For
   let heldEnds = 0;
   const hash = createHash('sha256');
 
-  /** Lines of the body, ended by LF, without those that are empty at the end. */
+  /** Hashes the lines of the body, ended by LF, without empty ones at the end. */
   function body(chunk: Buffer): void {
     for (let at = 0; at < chunk.length;) {
       const octet = chunk[at];
@@ -84,7 +83,7 @@ function* fieldsOf(header: string): Iterable<string> {
   }
 }
 
-/** Whether `stored` is `sent` as a provider keeps it: nothing of it is missing; header fields may have come on top. */
+/** Whether `stored` is `sent` as a provider keeps it: nothing of it is missing; header fields may have been added. */
 export function isProvidersForm(sent: Form, stored: Form): boolean {
   if (sent.body !== stored.body) return false;
   let at = 0;

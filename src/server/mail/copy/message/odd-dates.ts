@@ -2,12 +2,12 @@ import type { Clock } from '../../../clock.ts';
 import type { Planned } from '../ledger/ledger.ts';
 import { secondsOf } from './digest.ts';
 
-/** Also of messages that have no date at all. */
+/** The earliest date that is sent. Also for messages that have no date at all. */
 export const EARLIEST_DATE = new Date(86_400_000);
 
 /**
- * Some servers take no date in the first second of the epoch or before it, and none that is to come: they refuse it, or
- * put their own in its place without a word (Dovecot, Courier, Cyrus).
+ * Some servers accept no date in the first second of the epoch or before it, and none in the future: they refuse it, or
+ * silently replace it by their own (Dovecot, Courier, Cyrus).
  */
 function acceptable(date: Date, clock: Clock): Date {
   if (date < EARLIEST_DATE) return EARLIEST_DATE;
@@ -26,8 +26,8 @@ export function redated(message: Planned, date: Date, clock: Clock): Planned | n
 }
 
 /**
- * Whether the message may have been sent with another date.
- * @param date at the source, in seconds since the epoch, or `null` where that says none
+ * Whether servers may refuse or replace this date, so that the message may have another one.
+ * @param date at the source, in seconds since the epoch, or `null` if there is none
  */
 export function isUnsureDate(date: number | null, clock: Clock): boolean {
   if (date === null) return true;

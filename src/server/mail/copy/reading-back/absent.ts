@@ -14,9 +14,9 @@ import { rowOf, type Findings } from './read-back.ts';
 /**
  * Settles messages that are not where they were stored: kept once with an equal one, moved into another mailbox,
  * removed since, or lost. Under another UIDVALIDITY they are to be found anew.
- * @param late is given those that are not told as removed or lost as long as the operation may wait: some servers show late
- * what they have stored
- * @throws {MailError} where the destination still has the mailbox and does not let us in, so that nobody knows
+ * @param late receives those that are not reported as removed or lost as long as the operation may wait: some servers
+ *   show late what they have stored
+ * @throws {MailError} if the destination still has the mailbox but does not let us open it, so that nothing is known
  */
 export async function settleAbsent(
   path: string,
@@ -38,10 +38,10 @@ export async function settleAbsent(
   const isHere = ({ check }: Findings['absent'][number]) => opened === null || check.uidValidity === opened.uidValidity;
   const here = absent.filter(isHere);
   for (const each of absent) if (!isHere(each)) run.stale.add(each.check.mailbox.id);
-  // One that could not be opened for a moment may have all of them: the last look finds them unread.
+  // They may all be there if the mailbox could not be opened for a moment: then the last look finds them unread.
   const uids = opened === null ? [] : here.map(({ message }) => message.destinationUid);
   const listed = await listedAmong({ reader: checker, path }, uids);
-  // Listings lie.
+  // Listings are unreliable.
   if (uids.some((uid) => !listed.has(uid))) for (const uid of await checker.search(path)) listed.add(uid);
   let newest = 0;
   for (const uid of listed) newest = Math.max(newest, uid);
@@ -50,7 +50,7 @@ export async function settleAbsent(
   );
   if (open.size === 0) return;
   const waits = refusedForNow(run.copy) !== null;
-  // What came after it is not shown either.
+  // It may be shown later, as nothing that came after it is shown either.
   const mayShow = ({ destinationUid }: Unchecked) => waits && opened !== null && destinationUid > newest;
   if (opened !== null) await settleTwins(path, opened, open, mayShow, checker, run);
   for (const [mailbox, left] of Map.groupBy(open, ([, check]) => check.mailbox)) {
@@ -70,7 +70,7 @@ export async function settleAbsent(
     const assigned = opened === null ? Infinity : (opened.uidNext ?? 0);
     const rows = left.flatMap(([message, { uidValidity }]): NewRow | [] => {
       if (moved.has(message.uid)) return rowOf(message, mailbox.id, uidValidity, 'taken');
-      // It may be where nobody can look for now.
+      // It may be shown later, or be where nobody can look for now.
       if (mayShow(message) || (waits && !(isSure && isReadable))) {
         late.add(message);
         return [];
@@ -89,8 +89,8 @@ function standing({ destinationUid, sha256 }: Pick<Row, 'destinationUid' | 'sha2
 }
 
 /**
- * Messages of a mailbox that were read back and found to be what was sent, or were taken away, or are absent themselves: a
- * twin has gone together with the one that the server kept in its place; otherwise nobody has ever seen it.
+ * Messages of a mailbox that a twin may stand for: read back and found to be what was sent, taken away, or absent
+ * themselves, as a twin has gone together with them. A twin of none of these was never seen, and is lost.
  */
 async function standingOf(
   { id }: LedgerMailbox,
@@ -107,8 +107,8 @@ async function standingOf(
 }
 
 /**
- * Settles messages for which an equal one in the same mailbox stands, unless they may be shown later themselves, and
- * leaves out those behind a window, which are there.
+ * Settles as twins messages of which the same mailbox has an equal one, unless they may be shown later themselves.
+ * Those behind a window, which are there, are left out.
  */
 async function settleTwins(
   path: string,

@@ -9,14 +9,14 @@ import { isWindow } from '../run/provider-limits.ts';
 import type { Run } from '../run/run.ts';
 import { destinationPlace, fetchReadable } from '../troubles/breaks.ts';
 
-/** What the last look at one mailbox of the destination tells. */
+/** What the final comparison of one mailbox has found. */
 export type Compared = {
   readonly lost: number;
   readonly changed: number;
   readonly kept: number;
   /**
-   * Messages that are equal to one of ours, have its date, have come since our first append, and belong to no row, but for
-   * as many of each as were taken away: those have been put back.
+   * Messages that are equal to one of ours, have its date, have come since our first append, and belong to no row; less
+   * as many of each as were taken away, as the subscriber may have put those back.
    */
   readonly duplicated: number;
   /** Rows have UIDs of another UIDVALIDITY than the mailbox has now. */
@@ -62,19 +62,19 @@ async function compareRows(mailbox: LedgerMailbox, there: There, { copy }: Run) 
       claimed.add(uid);
       if (isWhole && row.verified && !messages.has(uid) && !isBehindWindow) {
         taken.push({ ...row, mailboxId: mailbox.id, fate: 'taken' });
-        // An earlier transfer has told of it, and its owner has taken it away since.
+        // An earlier transfer has reported it, and its owner has taken it away since.
         if (row.earlier && fate === 'changed') counts.changed -= 1;
       }
     }
   return { ...counts, claimed, taken };
 }
 
-/** What rows have at the destination, by its UIDs, and which rows were taken away from there, by those of the source. */
+/** `claimed`: the destination UIDs of rows; `away`: the source UIDs of messages that were taken away from there. */
 type Rows = { readonly claimed: UidSet; readonly away: ReadonlySet<number> };
 
 /**
- * How many messages have come since our first append, which no row of the mailbox has, that are equal to one of ours.
- * Under another UIDVALIDITY than the mailbox had at the last append nobody can tell which have come since.
+ * How many messages equal to one of ours have come since our first append, and belong to no row of the mailbox. Under
+ * another UIDVALIDITY than the mailbox had at the last append, it is unknown which have come since.
  */
 async function countDuplicated(
   mailbox: LedgerMailbox,
@@ -106,7 +106,7 @@ async function countEqual(
   const digests = await digestsByLook(new Set(looks.values()), mailbox, uidValidity, run);
   const digestsFor = (uid: number) => digests.get(looks.get(uid) ?? '') ?? new Set();
   const putBack = await digestsAway(mailbox, away, new Set([...digests.values()].flatMap((all) => [...all])), run);
-  // If the mailbox was left in the middle, what was on its way may have arrived since.
+  // If the copying of the mailbox was interrupted, what was being sent may have arrived since.
   const underWay = (await ledger.groups()).flatMap(({ mailboxId, messages }) =>
     mailboxId === mailbox.id ? messages.map(keyOf) : [],
   );
@@ -140,7 +140,7 @@ async function digestsByLook(
   return digests;
 }
 
-/** The digests, of these, of messages that were taken away, or gave way to an equal one, as often as there are. */
+/** Those of these digests whose messages were taken away, or gave way to an equal one; one for each message. */
 async function digestsAway(
   { id }: LedgerMailbox,
   away: ReadonlySet<number>,
@@ -170,7 +170,7 @@ type There = {
   readonly uidValidity: bigint | undefined;
   readonly exists: number;
   readonly messages: MessageList;
-  /** It lists as many as it counts. */
+  /** Whether it lists as many as it counts. */
   readonly isWhole: boolean;
 };
 

@@ -35,9 +35,9 @@ export type Findings = {
   readonly kept: Map<string, Set<string>>;
   /** Messages not found where they were stored; they are looked for elsewhere. */
   readonly absent: { readonly check: Check; readonly message: Unchecked }[];
-  /** Those of them that nobody has seen yet, and that may be shown later. */
+  /** Those of `absent` that nobody has seen yet, and that may be shown later. */
   readonly late: Set<Unchecked>;
-  /** Read back, and found to be what was sent or settled as what else it is. */
+  /** Read back, and found to be what was sent, or settled as something else. */
   readonly read: WeakSet<Unchecked>;
   /** Mailboxes at which the server refused something while they were read back. */
   readonly unread: Map<LedgerMailbox, MailError>;
@@ -54,7 +54,7 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   const { checker } = session;
   const place = destinationPlace(checker, path, uidValidity);
   const unseen = check.messages.filter((message) => !findings.read.has(message));
-  // Several, where the server keeps one of equal messages.
+  // Several messages have one UID if the server keeps one of equal messages.
   const all = Map.groupBy(unseen, ({ destinationUid }) => destinationUid);
   const uids = [...all.keys()].toSorted((a, b) => a - b);
   const { together, alone } = readableOf(place, uids, run);
@@ -63,7 +63,7 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   const opening = unlessRefused(notingHangUps('destination', path, checker, run, () => checker.open(path)));
   opening.catch(() => {});
   if (isSuspect('destination', path, run)) await opening;
-  // Sent with it: waiting for the one before the other would cost a round trip.
+  // FETCH is sent together with EXAMINE: waiting for the answer in between would cost a round trip.
   const [first, ...others] = [together, ...alone.map((uid) => [uid])].filter((asked) => asked.length > 0);
   const messages = checker.fetch(path, first ?? []);
   const opened = await opening;
@@ -126,7 +126,7 @@ async function sameAs(octets: Octets, expected: readonly Unchecked[]): Promise<R
   return new Set(expected.filter((message) => message.sha256 === sha256));
 }
 
-/** Messages that were asked for in vain must not stand in the way of the next answer; nobody wants them. */
+/** Discards messages that were asked for in vain, which would be in the way of the next answer. */
 async function passOver(messages: AsyncIterable<Fetched>): Promise<void> {
   try {
     for await (const _ of messages);
@@ -135,7 +135,10 @@ async function passOver(messages: AsyncIterable<Fetched>): Promise<void> {
   }
 }
 
-/** For messages that were not handed out. What the mailbox lists is asked for again, once; the last look tells of it then. */
+/**
+ * For messages that were not handed out. What the mailbox lists is asked for again, once; after that the final
+ * comparison finds it unread.
+ */
 async function noteAbsent(
   messages: readonly Unchecked[],
   check: Check,
@@ -152,12 +155,12 @@ async function noteAbsent(
   findings.absent.push(...gone.map((message) => ({ check, message })));
 }
 
-/** One that the server keeps once with an equal one has the date of that. */
+/** A twin has the date of the message that the server keeps for both. */
 function isSameDate({ internalDate }: Listed, { date, fate }: Unchecked): boolean {
   return date === null || fate === 'twin' || secondsOf(internalDate) === date;
 }
 
-/** Keywords and system flags differ in case between servers (RFC 9051 §2.3.2). */
+/** Notes missing flags. Flags differ in case between servers (RFC 9051 §2.3.2). */
 function noteFlags(path: string, found: Listed, { flags, destinationUid }: Unchecked, findings: Findings): void {
   if (flags === undefined || flags.length === 0) return;
   const there = new Set(found.flags.map((flag) => flag.toLowerCase()));
@@ -169,14 +172,14 @@ function noteFlags(path: string, found: Listed, { flags, destinationUid }: Unche
 }
 
 /**
- * Of the flags that messages lack, those that the server dropped, which it does with all messages. A flag that the mailbox
- * has kept on some message, or that only one message lacks, was taken away by the subscriber.
+ * Of the missing flags, those that the server dropped. It drops a flag from all messages: one that the mailbox has kept
+ * on some message, or that only one message lacks, was removed by the subscriber.
  * @param missing of any mailboxes
  * @param kept as in {@link Findings}
  */
 export function droppedFlags(missing: readonly FlagsMissing[], kept: Findings['kept']): readonly FlagsMissing[] {
   const times = new Map<string, number>();
-  // One may have been read twice, after a fault.
+  // A message may have been read twice, after a fault.
   const once = [...new Map(missing.map((each) => [`${each.uid} ${each.path}`, each])).values()];
   for (const { flags } of once)
     for (const flag of flags) times.set(flag.toLowerCase(), (times.get(flag.toLowerCase()) ?? 0) + 1);
@@ -186,7 +189,10 @@ export function droppedFlags(missing: readonly FlagsMissing[], kept: Findings['k
     .filter(({ flags }) => flags.length > 0);
 }
 
-/** Whether they are kept in the provider's own form; the date is part of that only where it is none that all servers take. */
+/**
+ * Settles messages that differ, as `kept` or `changed`. Another date fits `kept` only if some servers refuse the one it
+ * was sent with.
+ */
 async function settleDifferent(
   messages: readonly Unchecked[],
   check: Check,
@@ -199,7 +205,8 @@ async function settleDifferent(
   const reader = await session.reader();
   const { uidValidity: now } = await reader.open(mailbox.sourcePath);
   if (now !== mailbox.sourceUidValidity) {
-    // Where it has been listed under that one the messages get their rows there; the rest can't be compared any more.
+    // If it has been listed under the new one, the messages get their rows there; any others can't be compared any
+    // more.
     if (run.known.get(mailbox.sourcePath)?.some(({ sourceUidValidity }) => sourceUidValidity === now) === true) return;
     throw new MailboxRenumbered('source');
   }
@@ -216,7 +223,7 @@ async function settleDifferent(
     const absent: Unchecked[] = [];
     const compared: Unchecked[] = [];
     for (const message of part) {
-      // Not handed out for now: the last look finds that nothing is known of it.
+      // The source does not hand it out for now: the final comparison finds it unread.
       if (withheld.has(message.uid)) continue;
       const [one, other] = [sent.get(message.uid), stored.get(message.destinationUid)];
       // Taken away since it was read.
@@ -230,7 +237,7 @@ async function settleDifferent(
     run.refated(mailbox.sourcePath, rows);
     for (const message of compared) findings.read.add(message);
     if (rows.length > 0) run.looked();
-    // It may ask for the others again: what has been compared is not compared again then.
+    // Last, as it may throw, to ask for the others again: what has been compared is not compared again then.
     await noteAbsent(absent, check, checker, run, findings);
   }
 }
@@ -258,7 +265,7 @@ function comparedRow(
   return { ...rowOf(message, mailbox.id, uidValidity, fate), storedSha256: stored.sha256 };
 }
 
-/** Another message in the place of one is no form of it: the server has let go of it. */
+/** If the message in a twin's place is another one, the server has dropped the twin. */
 function fateOf({ fate }: Unchecked, isKept: boolean): NewRow['fate'] {
   if (fate === 'twin') return isKept ? 'twin' : 'lost';
   return isKept ? 'kept' : 'changed';

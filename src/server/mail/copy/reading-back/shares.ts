@@ -8,7 +8,9 @@ export function octetsIn(messages: readonly { readonly size: number }[]): number
   return messages.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Parts of what is to be read back, two for each connection, so that none reads on when the others have nothing to do. */
+/**
+ * Splits what is to be read back into about two parts for each connection, so that all are done at about the same time.
+ */
 export function sharesOf(
   waiting: readonly Check[],
   connections: number,

@@ -50,7 +50,7 @@ export async function perhapsPresent(
   const unclaimed = there.filter(({ uid }) => uid < until && !claims.has(uid));
   const together = READ_TOGETHER[Math.min(run.faults(failuresAt(mailbox)), READ_TOGETHER.length - 1)] ?? 1;
   const parts = [...partsOf(waiting, unclaimed, together, dateOf), ...partsOf(redated, unclaimed, together, sizeOf)];
-  // One that can't be read is not to keep the others back.
+  // Each failure starts at another part: one unreadable message must not hold up the others.
   const first = parts.length === 0 ? 0 : run.faults(failuresAt(mailbox)) % parts.length;
   return [...parts.slice(first), ...parts.slice(0, first)];
 }
@@ -116,8 +116,8 @@ export function hasBrokenOff(mailbox: LedgerMailbox, run: Run): boolean {
 }
 
 /**
- * Reads these of both sides, and settles those that are the same there, with the same date or one that may have replaced
- * it: they are not stored again.
+ * Reads these of both sides, and settles those that are the same there, with the same date or one that may have
+ * replaced it: they are not stored again.
  * @throws {MailError}, {@link Stopped}, {@link LeaseLost}
  */
 export async function settlePresent(parts: readonly Perhaps[], into: Into): Promise<readonly NewRow[]> {
@@ -125,7 +125,7 @@ export async function settlePresent(parts: readonly Perhaps[], into: Into): Prom
   const all: NewRow[] = [];
   const settledUids = new Set<number>();
   for (const { wanted, candidates } of parts) {
-    // One that is known by its size may have been found by its date.
+    // One that is looked for by its size may have been found by its date.
     const part = {
       wanted: wanted.filter(({ uid }) => !settledUids.has(uid)),
       candidates: candidates.filter(({ uid }) => !claims.has(uid)),
@@ -133,7 +133,7 @@ export async function settlePresent(parts: readonly Perhaps[], into: Into): Prom
     if (part.wanted.length === 0 || part.candidates.length === 0) continue;
     if (run.copy.signal.aborted || !goesOn()) throw new Stopped('The copy was asked to stop.');
     const { rows, unseen } = await presentOf(part, into).catch((error: unknown) => {
-      // Trouble that passes is waited for.
+      // Only breaks count as tries: other failures pass, and are waited for.
       if (isBreak(error)) run.noteFault(triesAt(mailbox));
       if (isBreak(error) || isFarewell(error)) run.noteFault(failuresAt(mailbox));
       throw error;
@@ -151,7 +151,7 @@ export async function settlePresent(parts: readonly Perhaps[], into: Into): Prom
     run.looked();
     run.forgetFaults(triesAt(mailbox));
   }
-  // What is none of them is not read again after each fault.
+  // This counts as a try, so that messages that match nothing are not read again after each fault.
   if (all.length === 0) run.noteFault(triesAt(mailbox));
   return all;
 }

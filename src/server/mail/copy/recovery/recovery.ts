@@ -23,12 +23,12 @@ import { unlessInTrouble } from '../troubles/troubles.ts';
  *                                  appends before it
  * stored → commit of the outcome   stored, not known               matching unclaimed UIDs from UIDNEXT on, by digest
  * outcome → read back              known                           reading back only
- * MULTIAPPEND answered NO          none                            halving to the culprit, which is left out
+ * MULTIAPPEND answered NO          none                            sending each alone; the culprit is left out
  * the source lost it meanwhile     no digest                       size and date; else it is gone, also where the
  *                                                                  destination has one that it does not hand out
  * the destination rewrites         no digest fits                  the norm: see ../message/norm.ts
  * behind a window                  not listed                      the ledger's UIDs; never appended again
- * another UIDVALIDITY              UIDs mean nothing               matching by digest over all of the mailbox, then the others
+ * another UIDVALIDITY              UIDs mean nothing               matching by digest over the mailbox, then the others
  */
 
 /**
@@ -52,10 +52,10 @@ export function wantedOf(
         looks.add(`${message.size} ${message.date}`);
         bySize.set(message.size, message);
       }
-      // One that was not listed when it was sent may be by now.
+      // A message that was not listed when it was sent may be by now.
       else if (!settled.has(message.uid)) wanted.set(message.uid, asSent(message, listed.get(message.uid)));
     }
-  // The group has neither size nor date of a message that was not listed.
+  // If the group has neither size nor date of a message, as it was not listed, any that waits may be it.
   const isAny = looks.has('0 null');
   for (const message of waiting) {
     const alike = bySize.get(message.size);
@@ -66,7 +66,11 @@ export function wantedOf(
   return [...wanted.values()];
 }
 
-/** @param intended @param listed the same message, as its group and as its mailbox says it */
+/**
+ * The message with the date that it was sent with.
+ * @param intended as its group has it
+ * @param listed as its mailbox lists it
+ */
 function asSent(intended: Planned, listed: Planned | undefined): Planned {
   if (intended.date === null) return listed ?? intended;
   const isRedated = listed !== undefined && listed.date !== null && listed.date !== intended.date;
@@ -74,7 +78,7 @@ function asSent(intended: Planned, listed: Planned | undefined): Planned {
 }
 
 /**
- * Settles groups that a death left open: what is stored gets its row, what the source has lost is gone, the rest waits
+ * Settles groups that a crash left open: what is stored gets its row, what the source has lost is gone, the rest waits
  * again.
  */
 export async function settleOpen(
@@ -100,7 +104,7 @@ export async function settleOpen(
   const source =
     session.reader === null ? null : sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   const destination = destinationPlace(checker, mailbox.destinationPath, uidValidity);
-  // What the server has said that it stored is not appended again, wherever it is.
+  // What the server has confirmed as stored is not appended again, wherever it is.
   const said = new Map(
     wanted.flatMap(({ uid }) => {
       const one = run.said.get(saidKey(mailbox, uid));
@@ -109,7 +113,7 @@ export async function settleOpen(
   );
   const areStored = (uid: number) => said.has(uid);
   const matching = { areStored, readsRest: true };
-  // Of those the digest is known, also where the source has them under another name by now.
+  // Their digests are known, even if the source has them under another name by now.
   const looked = wanted.map((message) => said.get(message.uid) ?? message);
   const { found, gone, unseen } = await match(looked, source, candidates, destination, run, matching);
   run.askAgain(unseen);
@@ -151,13 +155,16 @@ export async function settleOpen(
   return rows.filter((row) => !refused.includes(row));
 }
 
-/** A message that has another date than it was sent with is not what it was, unless that was none that all servers take. */
+/**
+ * A message with another date than it was sent with is `changed`, or `kept` if some servers refuse the date it was sent
+ * with.
+ */
 function fateOf({ fate, hasDate }: Found, sent: Pick<Planned, 'date' | 'isRedated'>, clock: Clock): Found['fate'] {
   if (!hasDate) return fate !== 'changed' && isUnsureDate(sent.date, clock) ? 'kept' : 'changed';
   return fate === 'stored' ? fateAsSent(sent) : fate;
 }
 
-/** Digests of messages that the destination has, where one of these may have been kept once with an equal one. */
+/** Digests of messages that the destination has, for which one of these may be a twin. */
 async function standingFor(
   unsaid: readonly Unsaid[],
   found: ReadonlyMap<number, Found>,
@@ -174,8 +181,8 @@ async function standingFor(
 
 /**
  * Settles what waits under a mailbox or UIDVALIDITY that the source no longer has: what may have been appended is
- * looked for; the rest is gone, or is listed anew somewhere else. If the destination lets nobody in, it goes on
- * waiting.
+ * looked for; the rest is gone, or is listed anew somewhere else. If the destination does not let us open the mailbox,
+ * it goes on waiting.
  */
 export async function settleAbandoned(
   mailbox: LedgerMailbox,
@@ -211,8 +218,8 @@ type Looking = {
 };
 
 /**
- * Finds what was stored without its UID being said, and reads it back with that. The server has it, so it is never
- * appended again: what is not found was kept once with an equal one, has been moved or deleted since, or is lost.
+ * Finds messages stored without a reported UID, and writes their rows. The server has them, so none is ever appended
+ * again: what is not found was kept once with an equal one, has been moved or deleted since, or is lost.
  * @returns from which UID on to look the next time
  */
 export async function settleUnsaid(
@@ -227,7 +234,7 @@ export async function settleUnsaid(
   const { uidValidity, uidNext = 0 } = await checker.open(path);
   const isSame = uidValidity === looking.selected.uidValidity;
   if (!isSame) run.planAgain('destination', path, uidValidity);
-  // UIDs of another UIDVALIDITY claim nothing.
+  // Claims under another UIDVALIDITY mean nothing.
   const from = isSame ? looking.from : 1;
   const claims = isSame ? looking.claims : new Set(await ledger.claimed(path, uidValidity));
   const candidates: Listed[] = [];
@@ -267,7 +274,10 @@ export async function settleUnsaid(
   return next;
 }
 
-/** What was stored and is not there any more is read back under the UID that it had, which finds where it has gone. */
+/**
+ * The row of a stored message that was not found: a twin, or under the UID that it had, so that reading back finds
+ * where it has gone; else lost.
+ */
 function rowOfMissing(
   message: Unsaid & Pick<NewRow, 'mailboxId'>,
   uidValidity: bigint,
@@ -293,7 +303,7 @@ const NONE_LEFT: ReadonlyMap<number, number> = new Map();
 type Numbers = { readonly from: number; readonly uidNext: number; readonly isThere: (uid: number) => boolean };
 
 /**
- * Under which UIDs messages were stored that are not there any more: a mailbox gives numbers in the order in which
+ * The UIDs of messages that were stored and are not there any more: a mailbox assigns UIDs in the order in which
  * messages come, and none to what it drops.
  * @param unsaid in the order in which they were appended
  */

@@ -8,7 +8,7 @@ const DAY_HOURS = 24;
 /** The copy goes on when this share of a day's octets is free again. */
 const FREE_SHARE = 0.5;
 
-/** A provider takes or gives no more for now; the transfer goes on by itself. */
+/** A provider's daily limit is used up; the transfer goes on by itself later. */
 export class ProviderLimit extends Error {
   override name = 'ProviderLimit';
   readonly account: 'source' | 'destination';
@@ -22,8 +22,8 @@ export class ProviderLimit extends Error {
 }
 
 /**
- * Counts what goes through against what both accounts allow in any 24 hours, starting from what the ledger knows of the
- * hours before.
+ * Counts octets against what both accounts allow in any 24 hours, starting from what the ledger knows of the hours
+ * before.
  */
 export async function openBudget(
   limits: { readonly source: AccountLimits; readonly destination: AccountLimits },
@@ -55,7 +55,7 @@ export async function openBudget(
   };
 }
 
-/** When enough of what went through in the last 24 hours is older than that. */
+/** When enough of the traffic of the last 24 hours will be older than that. */
 async function freeAt(way: 'up' | 'down', limit: number, ledger: Ledger, clock: Clock): Promise<number> {
   const now = clock.now();
   for (let hours = 1; hours < DAY_HOURS; hours += 1) {

@@ -2,18 +2,20 @@ import type { NewRow } from '../ledger/ledger.ts';
 import type { MailCopy } from './mail-copy.ts';
 import type { FolderCount } from './run.ts';
 
-/** What all folders together count; tells each change. */
+/** The sum of what all folders count; reports each change. */
 export type Counts = {
   readonly set: (path: string, count: FolderCount) => void;
   /** Adds rows of messages that had none. */
   readonly add: (path: string, rows: readonly NewRow[]) => void;
   /** Rows that were `stored` and are something else now. */
   readonly refate: (path: string, rows: readonly NewRow[]) => void;
-  /** Grows whenever anything has been moved. */
+  /** Grows with each message that is moved. */
   readonly moved: () => number;
 };
 
-/** @param room octets that still go through today: what has more left waits, and nobody can say when it is done */
+/**
+ * @param room octets that may still pass today: if more are left, the copy will have to wait, and there is no estimate
+ */
 export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>, room: () => number): Counts {
   const folders = new Map<string, FolderCount>();
   let moved = 0;

@@ -21,9 +21,9 @@ export type AccountLimits = {
   /** Octets in 24 hours, appended to the account or read from it. */
   readonly upADay?: number;
   readonly downADay?: number;
-  /** The newest messages of a mailbox that are shown; older ones are there and not listed. */
+  /** How many of the newest messages of a mailbox are shown; older ones are there but not listed. */
   readonly window?: number;
-  /** Folders of its own, by their names in lower case, that hold no mail and show none to their owner. */
+  /** The provider's own folders, by lower-case name, that are not for mail and show none to their owner. */
   readonly ownFolders?: readonly string[];
 };
 
@@ -44,17 +44,17 @@ export type CopyProgress = {
   readonly total: number;
   readonly bytes: number;
   readonly kept: number;
-  /** What this run has done, which was refused in part, and what is left for it as far as that is known. */
+  /** What this run has done, the `refused` included, and what is left for it as far as that is known. */
   readonly moved: { readonly messages: number; readonly octets: number; readonly refused: number };
   readonly left: { readonly messages: number; readonly octets: number } | null;
 };
 
-/** By the UIDs that the server said of them; of so many more it said none. */
+/** By the UIDs that the server reported; for `unsaid` more it reported none. */
 export type Orphans = { readonly uids: readonly number[]; readonly unsaid: number };
 
 /**
- * How often an operation has waited: for what was refused, and, apart from that, for a server that hangs up or is in trouble
- * with all mailboxes. An outage must not use up what a message needs later.
+ * How often an operation has waited: for what was refused, and, counted separately, for a server that drops connections
+ * or fails at all mailboxes. An outage must not use up what a message needs later.
  */
 export type Waits = { readonly refusalWaits: number; readonly troubleWaits: number };
 
@@ -79,7 +79,7 @@ export type MailCopy = Waits & {
   readonly sizes: Sizes;
 };
 
-/** `unlisted`: messages that the source counts and does not list, asked again. */
+/** `unlisted`: messages that the source counts but does not list, even when asked again. */
 export type CopyEnd = {
   readonly lost: number;
   readonly duplicated: number;

@@ -6,8 +6,8 @@ const MB = 1_000_000;
 const CONNECTIONS = 4;
 
 /**
- * What providers allow, as far as they publish it or others have seen it. What is not known is not limited here: a
- * server's own hint counts above all of it.
+ * Limits of providers, as published or as others have seen them. What is not known is not limited here: what a server
+ * itself asks for comes first in any case.
  */
 const LIMITS: Readonly<Record<Exclude<Provider, 'file_export'>, AccountLimits>> = {
   // 2,500 MB down and 500 MB up a day, 15 connections: support.google.com/a/answer/1071518.
@@ -15,7 +15,8 @@ const LIMITS: Readonly<Record<Exclude<Provider, 'file_export'>, AccountLimits>> 
   // The newest 10,000 messages of a mailbox are shown, as was seen in July 2026. No number of connections is published.
   yahoo: { connections: CONNECTIONS, window: 10_000 },
   aol: { connections: CONNECTIONS, window: 10_000 },
-  // It names its pauses itself: github.com/imapsync/imapsync/issues/198. Its folders for other things are listed beside those for mail.
+  // It asks for pauses itself: github.com/imapsync/imapsync/issues/198. Its folders for other things are listed beside
+  // those for mail.
   office365: {
     connections: CONNECTIONS,
     ownFolders: ['calendar', 'contacts', 'journal', 'notes', 'outbox', 'tasks'],
@@ -26,7 +27,7 @@ const LIMITS: Readonly<Record<Exclude<Provider, 'file_export'>, AccountLimits>> 
 
 /**
  * @param connections the operator's upper bound, if there is one
- * @param host of the mail server: a provider's own limits hold for who named it and signs in by a password, too
+ * @param host of the mail server: a provider's limits also apply if its server was named by hand
  */
 export function limitsOf(provider: Provider, connections: number | undefined, host = ''): AccountLimits {
   const known = provider === 'other' ? (ownerOf(host) ?? provider) : provider;
@@ -34,14 +35,15 @@ export function limitsOf(provider: Provider, connections: number | undefined, ho
   return { ...limits, connections: connections ?? limits.connections };
 }
 
-/** At these hosts Yahoo and AOL show more than a window of 10,000 (export.imap.mail.yahoo.com). */
+/**
+ * The provider of a host, except for those at which Yahoo and AOL show more than 10,000 (export.imap.mail.yahoo.com).
+ */
 function ownerOf(host: string): Provider | null {
   return host.toLowerCase().startsWith('export.') ? null : providerOfServer(host);
 }
 
 /**
- * How many messages of a mailbox are shown at most, where the server's name does not tell: by Gmail's setting, Yahoo,
- * Yahoo's export host.
+ * Known window sizes, for servers whose name does not tell the provider: Gmail's setting, Yahoo, Yahoo's export host.
  */
 const WINDOWS: ReadonlySet<number> = new Set([1000, 10_000, 100_000]);
 

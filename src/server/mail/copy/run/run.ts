@@ -24,7 +24,7 @@ export type Session = AsyncDisposable & {
 export type CheckSession = AsyncDisposable & {
   readonly checker: MailReader;
   readonly reader: () => Promise<MailReader>;
-  /** That one, where it has been asked for. */
+  /** The connection to the source, if it has been opened. */
   readonly standing: MailReader | undefined;
   /** One of the connections has ended. */
   readonly isOver: boolean;
@@ -41,7 +41,7 @@ export type Unchecked = {
   readonly date: number | null;
   readonly fate: Fate;
   readonly subject?: string;
-  /** As they were appended; missing when an earlier run did it: then they are the subscriber's. */
+  /** As they were appended; missing if an earlier run did it, as the subscriber may have changed them since. */
   readonly flags?: readonly string[];
 };
 
@@ -52,16 +52,16 @@ export type Check = {
   readonly messages: readonly Unchecked[];
 };
 
-/** A message that was stored without its UID being said, and the UIDVALIDITY of the mailbox then. */
+/** A message stored without a reported UID, and the UIDVALIDITY of the mailbox then. */
 export type Said = Planned & { readonly sha256: string; readonly subject?: string; readonly uidValidity: bigint };
 
-/** Octets that may still be appended today. */
+/** Octets that the accounts still allow today. */
 export type Budget = {
   /** @throws {ProviderLimit} when there are not so many left */
   take(octets: number): Promise<void>;
   /**
-   * Corrects what was taken: below zero for what was not stored after all, above for what turns out to have been
-   * stored.
+   * Corrects what was taken: a negative number for what was not stored after all, a positive one for what turns out to
+   * have been stored.
    */
   correct(octets: number): void;
   /** How many are left. */
@@ -81,10 +81,10 @@ export type FolderCount = {
 };
 
 /**
- * A search for messages in all mailboxes but their own, which may break off: what has been looked through is not looked
- * through again. `uids`: of each message, at the source and where it is missing. `looked`: paths. `validities`: of the
- * mailboxes that they may have gone with, by path. `byUid`: whether those that did have been found. `at`: when it last
- * went on, in the clock's elapsed milliseconds.
+ * A search for missing messages in all other mailboxes, which can be resumed: mailboxes that are done are not searched
+ * again. `uids`: of each message, at the source and where it is missing. `moved`: those found, by source UID. `looked`:
+ * paths that are done. `validities`: UIDVALIDITYs by path, as the messages may have gone with a renamed mailbox;
+ * `byUid`: that has been checked. `at`: the last progress, in the clock's elapsed milliseconds.
  */
 export type Search = {
   readonly uids: readonly (number | undefined)[];
@@ -96,15 +96,15 @@ export type Search = {
 };
 
 /**
- * A message that the destination has refused as it is: it is sent as it is here, with an end of its last line where it
- * `isEnded`, or has this row once it has been looked for.
+ * What to do with a message that the destination refused as it was: send it as it is here, with a CRLF at the end if
+ * `isEnded`; or write this row once the message has been looked for.
  */
 export type Otherwise = { readonly as: Planned; readonly isEnded: boolean } | { readonly row: NewRow };
 
 /** What the lanes of one copy share. */
 export type Run = {
   readonly copy: MailCopy;
-  /** What is to be read back. */
+  /** Queues messages to be read back. */
   readonly check: (check: Check) => void;
   /** Resolves when reading back is not too far behind. */
   readonly room: () => Promise<void>;
@@ -115,34 +115,38 @@ export type Run = {
   readonly count: (path: string, count: FolderCount) => void;
   /** Adds rows to a folder's counts. */
   readonly settled: (path: string, rows: readonly NewRow[]) => void;
-  /** Rows that are written anew with another fate. */
+  /** Corrects the counts for rows that are written again with another fate. */
   readonly refated: (path: string, rows: readonly NewRow[]) => void;
   /**
-   * To be called when a mailbox has been listed or compared, or a message given up: that is progress, and tries are
-   * counted anew.
+   * To be called when a mailbox has been listed or compared, or a message given up: that is progress, after which tries
+   * are counted anew.
    */
   readonly looked: () => void;
-  /** What the destination has said that it stored, without a UID, and nobody has found yet; by {@link saidKey}. */
+  /**
+   * Messages that the destination stored without reporting UIDs, and that have not been found yet; by {@link saidKey}.
+   */
   readonly said: Map<string, Said>;
-  /** What is to be done with messages that the destination has refused; by the name under which their faults are counted. */
+  /**
+   * How messages that the destination has refused are to be handled; by the name under which their faults are counted.
+   */
   readonly otherwise: Map<string, Otherwise>;
-  /** What is being looked for elsewhere, by where it is missing. */
+  /** Searches for messages elsewhere, by a name for what is missing where. */
   readonly searches: Map<string, Search>;
   /** Mailboxes whose destination has another UIDVALIDITY than their rows, found while reading back. */
   readonly stale: Set<number>;
   /**
-   * For messages that are listed and not handed out, each under a name of its own: this may be momentary.
+   * To be called for messages that are listed but not handed out, each by a unique name: this may be momentary.
    * @throws {MailError} the first time, so that they are asked for again
    */
   readonly askAgain: (messages: readonly string[]) => void;
   /**
-   * For a mailbox that is missing, or has another UIDVALIDITY: it may have another name by now.
-   * @throws {PlanAgain} the first times for each
+   * To be called for a mailbox that is missing, or has another UIDVALIDITY: it may have been renamed.
+   * @throws {PlanAgain} the first few times for each
    */
   readonly planAgain: (account: 'source' | 'destination', path: string, uidValidity?: bigint) => void;
   /**
-   * By source path: what a folder was in trouble with that may be a renamed one. As long as nobody knows, it is not copied: all
-   * of it would be there twice.
+   * By source path: the error at a folder that may be a renamed one. It is not copied until that is known: all of it
+   * might be there twice.
    */
   readonly unsure: Map<string, MailError>;
   /** How often something went wrong in this run, by a name for it. */
@@ -150,7 +154,7 @@ export type Run = {
   /** Notes one such time. @returns how often by now */
   readonly noteFault: (name: string) => number;
   readonly forgetFaults: (name: string) => void;
-  /** By account, the paths of mailboxes that its server has made, opened, or told the state of, in this run. */
+  /** By account, the paths of mailboxes that its server has created, opened, or answered STATUS for, in this run. */
   readonly opened: Readonly<Record<'source' | 'destination', Set<string>>>;
   /** The paths of all mailboxes, as they were last listed: a lane has no connection to spare for listing them. */
   readonly sourcePaths: () => readonly string[];

@@ -5,16 +5,16 @@ import type { CheckSession, Session } from './run.ts';
 
 export type Account = MailRole;
 
-/** What lists the mailboxes of the accounts. The connection to the destination may be made once it is needed. */
+/** Connections that list the mailboxes of the accounts. The one to the destination may be opened once it is needed. */
 export type Controls = AsyncDisposable & {
   readonly source: MailControl;
   readonly destination: () => Promise<MailControl>;
 };
 
-/** Notes at the opening of a connection that the server allows fewer than we thought: it asks for a pause first. */
+/** Watches the opening of a connection: a server that answers "busy" allows fewer of them than we thought. */
 export type Counted = <Opened>(account: Account, opening: Promise<Opened>) => Promise<Opened>;
 
-/** @param accounts of which the connections are made at once */
+/** @param accounts whose connections are opened at once */
 export async function openControls(
   { source, destination }: MailCopy,
   counted: Counted,
@@ -31,7 +31,10 @@ export async function openControls(
   };
 }
 
-/** Signs in to both accounts at once. @param counted told of each connection that is opened, as an account may allow fewer */
+/**
+ * Signs in to both accounts at once.
+ * @param counted watches each connection that is opened, as an account may allow fewer
+ */
 export async function openSession({ source, destination }: MailCopy, counted: Counted): Promise<Session> {
   const openReader = () => counted('source', source.reader());
   const [reader, writer] = await both(openReader(), counted('destination', destination.writer()));
@@ -53,7 +56,7 @@ export async function openCheckSession({ source, destination }: MailCopy, counte
   return checkSession(await counted('destination', destination.reader()), () => counted('source', source.reader()));
 }
 
-/** @param standing towards the source, if there is one already */
+/** @param standing the connection to the source, if there is one already */
 function checkSession(checker: MailReader, openReader: () => Promise<MailReader>, standing?: MailReader): CheckSession {
   let reader = standing;
   return {
@@ -69,7 +72,7 @@ function checkSession(checker: MailReader, openReader: () => Promise<MailReader>
   };
 }
 
-/** Both, or neither: the one that stands is closed when the other can't be had. */
+/** Opens both, or neither: if one fails, the other is closed. */
 async function both<One extends AsyncDisposable, Other extends AsyncDisposable>(
   one: Promise<One>,
   other: Promise<Other>,

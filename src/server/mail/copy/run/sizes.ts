@@ -1,6 +1,9 @@
 type Amount = { readonly messages: number; readonly octets: number };
 
-/** How much of a copy goes together at most: round trips and commits against memory, and against what a fault repeats. */
+/**
+ * How much goes together at most: larger amounts save round trips and commits, but take memory, and a fault repeats
+ * more.
+ */
 export type Sizes = {
   /** A group: one intent and one append. A larger message is one by itself. */
   readonly group: Amount;
@@ -8,9 +11,12 @@ export type Sizes = {
   readonly fetch: Amount;
   /** What one FETCH reads back. */
   readonly readBack: Amount;
-  /** Messages that are sent before more are asked for; where no UIDs are said they are looked for then. */
+  /**
+   * Messages that are requested and sent as one part. If the server reports no UIDs, they are looked for after each
+   * part.
+   */
   readonly sent: { readonly said: number; readonly unsaid: number };
-  /** A message of so many octets or more is read back by its MAC, where the process that sent it does that. */
+  /** A message of so many octets or more is read back by its MAC, if the same process has sent it. */
   readonly mac: number;
   /** The newest messages of the inbox come before all others, so that recent mail is there within minutes. */
   readonly newest: number;

@@ -6,8 +6,8 @@ import type { Orphans } from '../run/mail-copy.ts';
 import type { Run, Session } from '../run/run.ts';
 
 /**
- * Pauses, in milliseconds, between tries to settle what this worker stored after it may have lost its lease: to ask
- * whose it is, and to take it back. After the last one, or when the process is to end, the operator is told.
+ * Pauses, in milliseconds, between tries to settle what this worker stored after it may have lost its lease: to find
+ * out whose it is, and to expunge it. After the last one, or when the process is to end, the operator is told.
  */
 const AGAIN_AFTER_MS = [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000];
 
@@ -17,9 +17,9 @@ type Waiting = { readonly clock: Clock; readonly processEnds: AbortSignal };
 type Stored = { readonly uid: number; readonly uidValidity: bigint };
 
 /**
- * Commits what came of messages. If another worker has taken the transfer over by now, what was stored is taken back,
+ * Commits the outcome of messages. If another worker has taken the transfer over by now, what was stored is expunged,
  * unless that worker has claimed it.
- * @param unsaid how many more were stored without the server saying their UIDs
+ * @param unsaid how many more were stored without the server reporting their UIDs
  * @throws {LeaseLost} and what the database fails with
  */
 export async function commitOutcome(
@@ -42,7 +42,7 @@ export async function commitOutcome(
       unwritten = await settling;
       return true;
     }
-    // With the database gone nobody knows whether another worker has finished meanwhile.
+    // Without database and lease it is unknown whether another worker has finished meanwhile.
     if (!(failure instanceof LeaseLost)) return lease.mayWrite() || stored.length === 0;
     const ours: Stored[] = [];
     for (const one of stored) {
@@ -63,7 +63,7 @@ export async function commitOutcome(
     return;
   }
   if (failure instanceof LeaseLost || !lease.mayWrite()) {
-    // At once: the process may be killed while the others are taken back.
+    // Reported at once: the process may be killed while the others are taken back.
     leaveBehind({ uids: [], unsaid }, where);
     const left = disowned === undefined ? stored : await takeBack(disowned, where);
     leaveBehind({ uids: Array.from(left, ({ uid }) => uid), unsaid: 0 }, where);
@@ -72,8 +72,8 @@ export async function commitOutcome(
 }
 
 /**
- * A server that keeps equal messages once has named, for our message, one that is being taken back. That one is
- * removed, and ours is stored anew.
+ * A server that keeps equal messages once has named, as the UID of ours, that of a message being taken back. That one
+ * is expunged, and ours is stored again.
  * @throws {MailError} so that the folder is listed again
  */
 async function removeDisowned(stored: readonly Stored[], { mailbox, session: { writer } }: Where): Promise<never> {
@@ -83,12 +83,12 @@ async function removeDisowned(stored: readonly Stored[], { mailbox, session: { w
   throw new MailError('lost', 'What was stored is one with a message that is being taken back.');
 }
 
-/** Another worker may have taken over before these were stored, and has stored them as well. */
+/** Reports what another worker, having taken over before it was stored, may have stored as well. */
 export function leaveBehind(left: Orphans, { mailbox, run }: Pick<Where, 'mailbox' | 'run'>): void {
   if (left.uids.length + left.unsaid > 0) run.copy.onOrphans(mailbox, left);
 }
 
-/** A twin is the message of another one, or the subscriber's own. */
+/** Without twins: their UID is that of another row's message, or of the subscriber's own. */
 function storedBy({ fate, destinationUid: uid, destinationUidValidity: uidValidity }: NewRow): Stored[] {
   return uid === undefined || uidValidity === undefined || fate === 'twin' ? [] : [{ uid, uidValidity }];
 }
@@ -102,7 +102,7 @@ async function failureOf(asked: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** Over a connection of its own: the one that stored them may not write any more. @returns what can't be taken back */
+/** Over a new connection: the one that stored them may not write any more. @returns what can't be taken back */
 async function takeBack(stored: readonly Stored[], { mailbox, run, session }: Where): Promise<Iterable<Stored>> {
   const left = new Set(stored);
   if (left.size === 0) return left;
@@ -119,7 +119,7 @@ async function takeBack(stored: readonly Stored[], { mailbox, run, session }: Wh
         }
       return true;
     } catch (error) {
-      // The database is asked for a token, and may be gone.
+      // Other errors may pass: the token comes from the database, which may be away.
       return error instanceof MailError && !error.passing;
     }
   });

@@ -2,18 +2,18 @@ import type { Fetched, MailReader } from '../../imap/streams.ts';
 import type { Planned } from '../ledger/ledger.ts';
 import type { Sizes } from '../run/sizes.ts';
 
-/** FETCH commands that are sent before the one in front is read. */
+/** How many FETCH commands are sent ahead of the one that is being read. */
 const FETCHES_AHEAD = 2;
 
 type Group = readonly Planned[];
 
-/** Groups of messages on their way out of a mailbox of the source, asked for ahead of whoever takes them. */
+/** Groups of messages of a source mailbox, requested ahead of their use. */
 export type Fetches = {
   readonly groups: readonly Group[];
-  /** The messages of the next group. A message that comes out of its turn is left out. */
+  /** The messages of the next group. A message that comes out of turn is left out. */
   next(): AsyncIterable<Fetched>;
   /**
-   * Closes the connection if an answer on it has not been read to its end, since the rest would stand in the way of the
+   * Closes the connection if an answer on it has not been read to its end, since the rest would be in the way of the
    * next answer.
    */
   letGo(): Promise<void>;
@@ -58,7 +58,7 @@ export function openFetches(
   };
 }
 
-/** Groups that one command asks for. Servers answer by rising UIDs, so others begin a command of their own. */
+/** Groups that one command asks for. Servers answer by rising UID, so a group with lower UIDs begins a new command. */
 function togetherOf(groups: readonly Group[], most: Sizes['fetch']): Group[][] {
   const commands: Group[][] = [];
   let [messages, octets, highest] = [0, 0, 0];
@@ -78,13 +78,13 @@ function togetherOf(groups: readonly Group[], most: Sizes['fetch']): Group[][] {
   return commands;
 }
 
-/** What comes in answer to one command, a group after the other. */
+/** The answer to one command, group by group. */
 class Answer {
   readonly #groups: Group[];
-  /** Of the groups that are still to come. */
+  /** The UIDs of the groups that are still to come. */
   readonly #later: Set<number>;
   readonly #messages: AsyncIterator<Fetched>;
-  /** The first of another group. */
+  /** The first message of a later group, if it has been read. */
   #ahead: Fetched | undefined;
 
   constructor(groups: readonly Group[], reader: MailReader, path: string) {
@@ -120,22 +120,22 @@ class Answer {
         }
         this.#ahead = undefined;
         if (message === undefined) break;
-        // One of an earlier group comes too late, and will be asked for again.
+        // A message of an earlier group comes too late, and will be asked for again.
         if (!wanted.delete(message.uid)) continue;
         last = message;
         yield message;
       }
-      // What was not read of it would stand in the way of the next answer.
+      // Octets of it that were not read would be in the way of the next answer.
       if (wanted.size === 0) await last?.octets[Symbol.asyncIterator]().return?.();
       isWhole = true;
-      // An error ends the connection, and whoever uses it next is told.
+      // An error ends the connection, which is reported to its next user.
       if (this.isOver) this.#passOver().catch(() => {});
     } finally {
       if (!isWhole) await this.letGo();
     }
   }
 
-  /** What comes out of its turn after the last group would stand in the way as well; nobody wants it. */
+  /** Discards messages that come out of turn after the last group, which would be in the way as well. */
   async #passOver(): Promise<void> {
     while ((await this.#take()) !== undefined);
   }

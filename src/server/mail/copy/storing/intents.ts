@@ -1,13 +1,13 @@
 import type { Group, Planned } from '../ledger/ledger.ts';
 import type { Sending } from './settling.ts';
 
-/** Intents of so many groups are committed together, when so many of those before are left. */
+/** The intents of this many groups are committed together, when only so many of the previous ones are left. */
 const GROUPS_AHEAD = 8;
 const GROUPS_LEFT = 2;
 
-/** The intents of groups, committed some at a time before their octets go. */
+/** The intents of groups, committed several at a time before the octets are sent. */
 export type Intents = {
-  /** The group at this place, the next one each time; its intent is committed. */
+  /** The group at this index, to be asked for in order; its intent is committed. */
   take(index: number): Promise<Group>;
   /** To be called after each {@link Intents.take}: begins to commit the next ones when few are left. */
   openAhead(index: number): void;

@@ -10,16 +10,16 @@ import { type Sending, type Sent, subjectIn, type TooLarge, type Way } from './s
 
 const LINE_END = Buffer.from('\r\n');
 
-/** `limit`: of a message that the destination takes, in octets. What passes, and what is too large, is added to the lists. */
+/** `limit`: the largest message that the destination accepts, in octets. Messages are added to `sent` or `tooLarge`. */
 type Passing = {
   readonly limit: number;
   readonly sent: Sent[];
   readonly tooLarge: TooLarge[];
-  /** What was asked of the source has failed. */
+  /** Called when reading from the source fails. */
   readonly onBroken: () => void;
 };
 
-/** The messages of a group as they are to be stored, while they come from the source. @throws {MailError} of the source */
+/** Turns the messages of a group, as they arrive, into those to be appended. @throws {MailError} of the source */
 export async function* newMessages(
   fetched: AsyncIterable<Fetched>,
   group: Group,
@@ -48,7 +48,7 @@ export async function* newMessages(
       for (let times = planned.unlabelled ?? 0; times > 0; times -= 1) flags = unlabelled(flags);
       sent.push({ message, flags, date: dated.date, digest });
       yield { size, flags, internalDate: dated.date, octets: ended ? withLineEnd(octets) : octets };
-      // A server that refuses an append before its octets is answered as one that refuses it after them.
+      // If the server refuses an append before any octet, the message is read all the same, for its digest.
       if (!hasBegun()) for await (const _chunk of octets);
     }
   } catch (error) {
@@ -65,7 +65,7 @@ async function* withLineEnd(octets: Octets): Octets {
   yield LINE_END;
 }
 
-/** The date to send a message with: where the server gives no internal date, the one that the sender wrote. */
+/** The date to append a message with: if the source gives no internal date, that of the Date header. */
 async function withDate(
   { internalDate, octets }: Fetched,
   { date, isRedated = false }: Planned,
@@ -76,7 +76,10 @@ async function withDate(
   return { date: sentDateOf(head) ?? EARLIEST_DATE, octets: all };
 }
 
-/** The first octets of a message, with its header, however small the chunks are that it comes in; and all of them again. */
+/**
+ * Reads a message until its whole header is there, however small the chunks are.
+ * @returns that, and all octets again
+ */
 async function headOf(octets: Octets): Promise<{ readonly head: Buffer; readonly all: Octets }> {
   const iterator = octets[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);

@@ -6,14 +6,14 @@ import { secondsOf } from '../message/digest.ts';
 import type { Run, Session } from '../run/run.ts';
 import { destinationPlace, sourcePlace } from '../troubles/breaks.ts';
 
-/** A message with less content than this, in octets, can't be recognised in another form. */
+/** A message smaller than this, in octets, is only recognised octet for octet, not in another form. */
 const TELLING = 64;
 
-/** A message that the destination said NO to when it had all of it. `date`: as it was sent. */
+/** A message that the destination refused when it had all of it. `date`: the one it was sent with. */
 export type Refused = Planned & {
   readonly sha256: string;
   readonly subject?: string;
-  /** It was refused alone, and has its row. */
+  /** Whether it was refused alone, and its row is written. */
   readonly hasRow: boolean;
 };
 
@@ -26,8 +26,8 @@ type Looking = {
 };
 
 /**
- * Finds messages that the server said NO to and stored all the same: among what has come since the mailbox was opened
- * and belongs to no row.
+ * Finds messages that the server refused but stored all the same, among those that have come since the mailbox was
+ * opened and belong to no row.
  * @returns those that are there, by their UIDs at the source
  */
 export async function settleRefused(refused: readonly Refused[], looking: Looking): Promise<ReadonlySet<number>> {
@@ -41,10 +41,11 @@ export async function settleRefused(refused: readonly Refused[], looking: Lookin
     if (!claims.has(listed.uid)) candidates.push(listed);
   const rows: NewRow[] = [];
   const hadRow = new Set<number>();
-  // Those with more content first: another one must not take the place of one of them.
+  // Larger messages first: a tiny one must not take the place of one of them.
   for (const isTelling of [true, false]) {
     const left = candidates.filter(({ uid }) => !claims.has(uid));
-    // All but those that are alike would be read anew at the source for each message that has arrived besides.
+    // Only those that resemble a candidate: else each message that arrives would make us read all of them at the
+    // source.
     const isThere = alikeTo(left.map(({ size, internalDate }) => ({ size, date: secondsOf(internalDate) })));
     const wanted = refused.filter((one) => one.size >= TELLING === isTelling && isThere(one));
     const isWanted = alikeTo(wanted);
@@ -74,7 +75,7 @@ export async function settleRefused(refused: readonly Refused[], looking: Lookin
     }
   }
   if (rows.length === 0) return new Set();
-  // What a worker of before has taken back is not ours, and is sent again.
+  // What an earlier worker has disowned is not ours, and is sent again.
   const unwritten = await run.copy.ledger.settle(rows);
   const written = rows.filter((row) => !unwritten.includes(row));
   run.settled(
@@ -85,14 +86,14 @@ export async function settleRefused(refused: readonly Refused[], looking: Lookin
   return new Set(written.map(({ uid }) => uid));
 }
 
-/** Octet for octet, and with its date. */
+/** Whether it was found octet for octet, and with its date. */
 function isItself({ fate, isRead, hasDate }: Found): boolean {
   return fate === 'stored' && isRead && hasDate;
 }
 
 type Looks = Pick<Planned, 'size' | 'date'>;
 
-/** Whether a message has the size or the date of one of these. */
+/** A test whether a message has the size or the date of one of these. */
 function alikeTo(some: readonly Looks[]): (one: Looks) => boolean {
   const sizes = new Set(some.map(({ size }) => size));
   const dates = new Set(some.flatMap(({ date }) => date ?? []));

@@ -33,21 +33,21 @@ import {
   type Way,
 } from './settling.ts';
 
-/** Groups, or single messages, whose outcome is awaited while the next ones are sent. */
+/** At most this many groups await their outcome while the next one is sent. */
 const GROUPS_UNDER_WAY = 3;
 const TOGETHER: Way = { together: true, ended: false };
 const ALONE: Way = { together: false, ended: false };
 const ENDED: Way = { together: false, ended: true };
 
-/** Asks for the first of messages that {@link sendMessages} is to send, in this order. */
+/** Requests the first of the messages that {@link sendMessages} is to send, in this order. */
 export function askForFirst(messages: readonly Planned[], session: Session, path: string, sizes: Sizes): Fetches {
   const [first = []] = partsOf(messages, session, sizes);
   return openFetches(groupsOf(first, sizes), session.reader, path, sizes);
 }
 
 /**
- * Messages in parts. While the UIDs of one part are looked for, no answer may be left unread: it would stand in the
- * way.
+ * Splits messages into parts. After a part, unreported UIDs are looked for; an unread answer to the next part's FETCH
+ * would be in the way.
  */
 function* partsOf(messages: readonly Planned[], { writer }: Session, { sent }: Sizes): Generator<readonly Planned[]> {
   const most = writer.traits.saysUids ? sent.said : sent.unsaid;
@@ -55,8 +55,8 @@ function* partsOf(messages: readonly Planned[], { writer }: Session, { sent }: S
 }
 
 /**
- * Copies messages that have no row, a group at a time: intents, octets, outcomes. Groups are under way together; each
- * outcome is committed as it comes. What throws leaves open groups, which the next run settles.
+ * Copies messages without a row, in groups: commits intents, sends octets, commits outcomes. Several groups are under
+ * way at once. An error leaves groups open, which the next run settles.
  * @param begun what {@link askForFirst} asked for of these messages
  * @throws {MailError} `full`, `busy`, `lost`, `refused` with TRYCREATE; `LeaseLost`; {@link Stopped}
  */
@@ -85,7 +85,7 @@ export async function sendMessages(messages: readonly Planned[], sending: Sendin
   }
 }
 
-/** Commits the rows of messages that were refused, and have been looked for since. */
+/** Commits the rows of refused messages that have been looked for at the destination since. */
 async function commitRefused(rows: readonly NewRow[], sending: Sending): Promise<void> {
   if (rows.length === 0) return;
   await commitOutcome(rows, [], sending);
@@ -93,14 +93,14 @@ async function commitRefused(rows: readonly NewRow[], sending: Sending): Promise
   sending.run.looked();
 }
 
-/** For messages of which it is known what came of them. */
+/** Forgets how messages were to be sent, as their outcome is known. */
 function forget(messages: readonly Pick<Planned, 'uid'>[], { mailbox, session, run }: Sending): void {
   if (run.otherwise.size === 0) return;
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   for (const { uid } of messages) run.otherwise.delete(messageName(place, uid));
 }
 
-/** Yahoo takes a message whose last line has no end for a part of the command. */
+/** Sends messages with a CRLF at the end. Yahoo takes one whose last line has no end for a part of the command. */
 function sendEnded(messages: readonly Planned[], sending: Sending): Promise<Left> {
   const { session, mailbox, run } = sending;
   const options = { ...run.copy.sizes, alone: true };
@@ -114,14 +114,15 @@ async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
   const first = await sendGroups(fetches, sending, TOGETHER);
   // When a group is refused as a whole, one message is the culprit: each is sent by itself.
   const second = await sendGroups(ask(groupsOf(first.refusedTogether, sizes), false), sending, ALONE);
-  // What came out of its turn is asked for a group at a time, and each that Yahoo leaves out now and then by itself.
+  // Messages that came out of turn are fetched again, by one FETCH a group; those that Yahoo leaves out now and then,
+  // singly.
   const late = groupsOf([...first.unseen, ...second.unseen], sizes, apartIn(sending));
   const again = await sendGroups(ask(late, true), sending, TOGETHER);
   const single = singly([...again.unseen, ...again.refusedTogether]);
   const third = await sendGroups(ask(single, true), sending, ALONE);
   const all = [first, second, again, third];
   const changed: Left[] = [];
-  // More than one thing may be odd in a message.
+  // A message may need more than one change.
   let redated = all.flatMap((each) => each.redated);
   while (redated.length > 0) {
     const dated = await sendGroups(ask(singly(redated), true), sending, ALONE);
@@ -178,8 +179,8 @@ function groupsOf(
 }
 
 /**
- * Of several in one command, at which the destination broke off, each goes by itself: then the next break tells which it
- * is. So does each of those that it refused.
+ * After the destination has failed at several messages in one command, each goes alone, so that the next failure tells
+ * which one it is. So does each of those that it refused together.
  */
 function apartIn({ mailbox, session, run }: Sending): (message: Planned) => boolean {
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
@@ -187,7 +188,7 @@ function apartIn({ mailbox, session, run }: Sending): (message: Planned) => bool
   return ({ uid }) => run.faults(appendName(place, uid)) > 0 || isRefused(uid);
 }
 
-/** What has come of the groups of one {@link sendAll} so far. */
+/** The outcome of the groups of one {@link sendAll} so far. */
 type Came = {
   readonly left: {
     readonly refusedTogether: Planned[];
@@ -198,15 +199,15 @@ type Came = {
   readonly refused: Refused[];
   readonly unwritten: NewRow[];
   readonly unsaid: Unsaid[];
-  /** Groups of which only UIDs are not known. */
+  /** Groups of which nothing but UIDs is unknown. */
   readonly unsaidGroups: number[];
-  /** By group, in their order: at which the destination broke off, and by what. */
+  /** By group ID: the messages at which the destination failed, and the error. */
   readonly broken: Map<number, Pick<Settled, 'broken' | 'brokenBy'>>;
-  /** The first group at which the destination asked for a pause before it broke off. */
+  /** The ID of the first group at which the destination asked for a pause. */
   paused: number;
-  /** What was asked of the source has failed, and so have the appends under way. */
+  /** Reading from the source has failed, and with it the appends under way. */
   hasSourceFailed: boolean;
-  /** The first one; after it nothing more is begun. */
+  /** The first failure; after it nothing more is begun. */
   failure?: { readonly error: unknown };
 };
 
@@ -234,8 +235,8 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
       if (run.copy.signal.aborted || !goesOn()) throw new Stopped('The copy was asked to stop.');
       intents.openAhead(index);
       await run.room();
-      // A message that is listed as larger than the limit either is not appended, or is smaller than listed: only its
-      // true size tells.
+      // A message that is listed as larger than the limit either is not appended, or is really smaller: so at most the
+      // limit is taken from the budget.
       const octets = group.messages.reduce((sum, message) => sum + Math.min(message.size, limit), 0);
       await takeBudget(octets, sending, underWay, came);
       await sendGroup(group, octets, fetches.next(), sending, way, underWay, came);
@@ -265,7 +266,10 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
   };
 }
 
-/** @throws {ProviderLimit} when there is not so much left, also after all that is under way has given back what it did not need */
+/**
+ * Waits for what is under way, which may give back what it did not need.
+ * @throws {ProviderLimit} if that is not enough
+ */
 async function takeBudget(octets: number, { run }: Sending, underWay: UnderWay, came: Came): Promise<void> {
   for (;;)
     try {
@@ -277,7 +281,9 @@ async function takeBudget(octets: number, { run }: Sending, underWay: UnderWay, 
     }
 }
 
-/** Sends the octets of a group; resolves when they are sent. Its outcome is under way then, and settles what `came` of it. */
+/**
+ * Sends a group; resolves when its octets are sent. The outcome is then awaited in `underWay`, and goes into `came`.
+ */
 async function sendGroup(
   group: Group,
   octets: number,
@@ -326,7 +332,7 @@ function noteSettled(settled: Settled, group: Group, sending: Sending, came: Cam
   const { left } = came;
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   if (settled.isKnown) forget(group.messages, sending);
-  // Over a connection that ends before their turn comes it would have to be found out anew each time.
+  // Kept for the run: the connection may end before their turn, and this need not be found out again.
   const note = (uid: number, known: Otherwise) => run.otherwise.set(messageName(place, uid), known);
   for (const as of settled.redated) note(as.uid, { as, isEnded: false });
   for (const as of settled.unended) note(as.uid, { as, isEnded: true });
@@ -350,17 +356,17 @@ function noteSettled(settled: Settled, group: Group, sending: Sending, came: Cam
 }
 
 /**
- * Notes at which message the destination broke off. It answers in order, so it is the first without an answer; of several
- * in one command it may be any.
+ * Notes at which message the destination failed: the first one without an answer, as it answers in order; of several in
+ * one command it may be any.
  */
 function noteBroken({ broken, paused, hasSourceFailed }: Came, way: Way, { mailbox, session, run }: Sending): void {
   const { signal, lease } = run.copy;
   if (broken.size === 0 || hasSourceFailed || signal.aborted || !lease.mayWrite()) return;
-  // Then it is not the messages.
+  // If it fails at so many messages, they are not the cause.
   if (run.faults(messagesOf(mailbox.destinationPath)) >= MESSAGES) return;
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   const first = Math.min(...broken.keys());
-  // It has said why it takes nothing more: what comes after that is for the same reason, and at no message.
+  // It has asked for a pause before: later failures are for the same reason, and at no message.
   if (paused <= first) return;
   const { broken: all = [], brokenBy } = broken.get(first) ?? {};
   const isOneCommand = way.together && session.writer.traits.together;
@@ -368,16 +374,17 @@ function noteBroken({ broken, paused, hasSourceFailed }: Came, way: Way, { mailb
   noteBreakOff(brokenBy, names, { passing: 'appends', path: mailbox.destinationPath, isAskedAgain: true }, run);
 }
 
-/** Looks for what was stored without its UID being said. @throws what has failed before, after that */
+/** Looks for messages stored without a reported UID. @throws an earlier failure, after that */
 async function settleUnsaidOf(
   { unsaid, unsaidGroups, failure }: Came,
   fetches: Fetches,
   sending: Sending,
 ): Promise<void> {
   try {
-    // Nobody reads what else was asked for.
+    // Nobody will read the answers to the other FETCH commands.
     if (failure !== undefined) await fetches.letGo();
-    // Where the server is busy, what it has stored is not to be stored again; if it asks for a pause, it has that first.
+    // What a busy server has stored must not be stored again, so it is looked for at once; if it asks for a pause, that
+    // comes first.
     if (unsaid.length > 0 && (failure === undefined || isBusyNow(failure.error)))
       await sending.resolve(unsaid, unsaidGroups).catch((error: unknown) => {
         throw failure === undefined ? error : failure.error;

@@ -12,7 +12,7 @@ import { refusalName, sourcePlace } from '../troubles/breaks.ts';
 import { commitOutcome } from './committing.ts';
 import type { Refused } from './refused.ts';
 
-/** A message that was stored without its UID being said. */
+/** A message that the server stored without reporting its UID. */
 export type Unsaid = Planned & { readonly sha256: string; readonly subject?: string };
 
 export type Sending = {
@@ -21,13 +21,15 @@ export type Sending = {
   readonly session: Session;
   readonly run: Run;
   readonly goesOn: () => boolean;
-  /** Destination UIDs that rows have, by the UIDVALIDITY of `selected`. */
+  /** Destination UIDs that rows have under the UIDVALIDITY of `selected`. */
   readonly claims: Set<number>;
-  /** Finds what was stored without its UID, and settles it. */
+  /** Finds messages stored without a reported UID, and settles them. */
   readonly resolve: (unsaid: readonly Unsaid[], groups: readonly number[]) => Promise<void>;
 };
 
-/** One message on its way: what the source said of it, the date that it is sent with, and its digest once it has passed. */
+/**
+ * One message being sent: as the source described it, the date that it is sent with, and its digest once it has passed.
+ */
 export type Sent = {
   readonly message: Fetched;
   readonly flags: readonly string[];
@@ -38,12 +40,13 @@ export type Sent = {
 /** A message that is not sent, because the destination takes none of that size. */
 export type TooLarge = Omit<Fetched, 'octets'> & { readonly subject?: string };
 
-/** How messages are sent: several by one command, and each as it is or with an end of its last line. */
+/** How messages are sent: `together`, several in one command; `ended`, with a CRLF added at the end. */
 export type Way = { readonly together: boolean; readonly ended: boolean };
 
 /**
- * Messages that are to be tried in another way, and have no row. `unended` and `redated` were refused by a server that
- * may take them with an end of their last line, with the date that they have here, or without odd keywords.
+ * Messages without a row that are to be tried in another way. A server that refused `unended` and `redated` may accept
+ * them with a CRLF at the end, with the date that they have here, or without odd keywords. `unseen` did not come from
+ * the source.
  */
 export type Left = {
   readonly refusedTogether: readonly Planned[];
@@ -53,12 +56,12 @@ export type Left = {
 };
 
 /**
- * What came of one group. `isKnown`: for every message it is known whether it was stored. `stored`: how many octets
- * were. `broken`: at which the connection, or the server, broke off, and `brokenBy` what.
+ * The outcome of one group. `isKnown`: whether it is known of every message if it was stored. `stored`: octets.
+ * `broken`: the messages at which the connection or the server failed; `brokenBy`: the error.
  */
 export type Settled = Left & {
   readonly refused: readonly Refused[];
-  /** Rows of those of `refused` that are written once those have been looked for. */
+  /** Rows of `refused` messages, to be written once these have been looked for. */
   readonly unwritten: readonly NewRow[];
   readonly broken: readonly Planned[];
   readonly unsaid: readonly Unsaid[];
@@ -72,12 +75,12 @@ function isFull(error: Error): boolean {
   return error instanceof MailError && error.fault === 'full';
 }
 
-/** Whether a server has asked to wait with all that it is sent. */
+/** Whether a server asks us to wait with everything, unlike by SERVERBUG or UNAVAILABLE. */
 export function asksForPause(error: unknown): boolean {
   return error instanceof MailError && error.fault === 'busy' && !isInTrouble(error);
 }
 
-/** What has come of the messages of a group so far; nothing of it is committed yet. */
+/** The outcome of the messages of a group so far; nothing is committed yet. */
 type Gathered = {
   readonly rows: NewRow[];
   readonly checks: Unchecked[];
@@ -100,7 +103,7 @@ type Gathered = {
 type ClaimedUnder = (uidValidity: bigint) => Promise<Set<number>>;
 
 /**
- * Commits what came of a group. The group stays open as long as the fate of any of its messages is not known.
+ * Commits the outcome of a group. The group stays open as long as the fate of any of its messages is unknown.
  * @param sent the messages that were sent, in this order
  * @param appended the outcome of each of `sent`, at the same index
  */
@@ -153,7 +156,7 @@ export async function settleGroup(
         if (way.together && group.messages.length > 1 && isFull(outcome.error)) gatherTogether(one, planned, gathered);
         else {
           gathered.error ??= outcome.error;
-          // It may have failed after it had stored it, or those before it.
+          // The server may have stored it, or those before it, before it failed.
           if (isOneCommand || (outcome.error instanceof MailError && isInTrouble(outcome.error)))
             noteUnknown(planned, outcome.error, gathered);
         }
@@ -165,11 +168,11 @@ export async function settleGroup(
     }
   }
   const { rows: all, checks, ...came } = gathered;
-  // Messages that the source never sent; what broke off in between is not known to be missing.
+  // Messages that the source did not send. After an error it is unknown which are missing.
   const unseen = came.error === undefined ? group.messages.filter((message) => !settled.has(message.uid)) : [];
   const isOver = came.isKnown && came.unsaid.length === 0;
-  // One that was stored all the same is looked for after a break as well, as long as it has no row. What goes by itself has
-  // it at once: else a run that ends before all is looked for would have asked in vain.
+  // A refused message may have been stored, and is looked for after a break as well, as long as it has no row. One that
+  // was sent alone gets its row at once: else a run that ends before the search would have sent it in vain.
   const waiting = new Set(way.together ? came.refused.map(({ uid }) => uid) : []);
   const rows = all.filter(({ uid }) => !waiting.has(uid));
   await commitOutcome(rows, isOver ? [group.id] : [], sending, came.unsaid.length);
@@ -179,8 +182,8 @@ export async function settleGroup(
 }
 
 /**
- * Whether a message was refused by a command of its own, a second time: of several in one command any may be the culprit,
- * and once may be for that moment.
+ * Whether a message was refused in a command of its own, for the second time: among several in one command any may be
+ * the cause, and a first refusal may be momentary.
  */
 function isItsOwn(uid: number, { mailbox, session, run }: Sending): boolean {
   if (session.writer.traits.together) return false;
@@ -195,7 +198,7 @@ function noteUnknown(planned: Planned, error: Error, gathered: Gathered): void {
   gathered.brokenBy ??= error;
 }
 
-/** The mailbox may get another UIDVALIDITY while it is selected: the ledger is asked once for each further one. */
+/** The mailbox may change its UIDVALIDITY while it is selected: the ledger is asked once for each further one. */
 function claimsOf({ mailbox, selected, claims, run }: Sending): ClaimedUnder {
   const claimed = new Map([[selected.uidValidity, claims]]);
   return async (uidValidity) => {
@@ -223,7 +226,7 @@ async function gatherStored(
   }
   const uidValidity = outcome.uidValidity ?? selected.uidValidity;
   const others = await claimedUnder(uidValidity);
-  // It may also be one that was there before: then it is the subscriber's own.
+  // A UID from before the SELECT is that of the subscriber's own message.
   const wasThere = uidValidity === selected.uidValidity && outcome.uid < (selected.uidNext ?? 0);
   const isTwin = wasThere || others.has(outcome.uid);
   others.add(outcome.uid);
@@ -246,7 +249,7 @@ async function gatherStored(
   gathered.checks.push({ ...what, ...(mac === undefined ? {} : { mac }), destinationUid: outcome.uid, ...sent });
 }
 
-/** A message is refused for good by a row of its own; without one it is sent again, alone or in another form. */
+/** A message that is refused for good gets a row; any other is sent again, alone or in another form. */
 function gatherRefused(
   { message, flags, date, digest }: Sent,
   planned: Planned,
@@ -257,7 +260,7 @@ function gatherRefused(
 ): void {
   const { size, sha256, head, isEnded } = digest();
   const isWhole = size === message.size;
-  // Of several in one command only one is what it says, and some servers keep those before.
+  // Of several in one command the reason holds for one only, and some servers have stored those before it.
   const isOpen = (outcome.reason === 'not accepted' || !isAlone) && isWhole;
   const isUnended = isOpen && outcome.isMisread === true && size > 0 && !isEnded && !ended;
   const mayBeOther = isOpen && !ended;
@@ -266,7 +269,7 @@ function gatherRefused(
       ? unlabelled(flags).length < flags.length
       : outcome.isMisread === true && flags.some(isOddKeyword);
   const mayBeRedated = mayBeOther && planned.isRedated !== true;
-  // Where it may be either it keeps its date.
+  // If the flags or the date may be the cause, the flags come first.
   const other =
     mayBeOther && !isUnended && mayBeOfFlags
       ? { ...planned, unlabelled: (planned.unlabelled ?? 0) + 1 }
@@ -280,7 +283,7 @@ function gatherRefused(
   if (isOpen) gathered.refused.push({ ...whatOf(message, date, { size, sha256, head }, planned), hasRow });
 }
 
-/** There may be room for some of them, if not for all together, and some servers keep those. */
+/** There may be room for some of them, if not for all together, and some servers have stored those. */
 function gatherTogether({ message, date, digest }: Sent, planned: Planned, gathered: Gathered): void {
   const passed = digest();
   gathered.refusedTogether.push(planned);
@@ -296,7 +299,9 @@ function whatOf(
   return { uid, size, sha256, date: secondsOf(date), ...subjectIn(head), ...redatedIn(planned) };
 }
 
-/** What is there as it was sent, but not with the date of the source, is there in another form. */
+/**
+ * A message that is there as it was sent is `kept`, not `stored`, if it was sent with another date than the source's.
+ */
 export function fateAsSent({ isRedated = false }: Pick<Planned, 'isRedated'>): 'kept' | 'stored' {
   return isRedated ? 'kept' : 'stored';
 }
@@ -330,7 +335,7 @@ export async function refuse(
 
 /**
  * Settles messages that never came: deleted at the source meanwhile, or there but unreadable.
- * @throws {MailError} also when the source has renumbered the mailbox: nothing more is read by the UIDs of before
+ * @throws {MailError} also if the source's UIDVALIDITY has changed: the known UIDs mean nothing any more
  */
 export async function settleUnseen(unseen: readonly Planned[], sending: Sending): Promise<void> {
   if (unseen.length === 0) return;

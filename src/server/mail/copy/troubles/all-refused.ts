@@ -4,8 +4,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 const FROM_MESSAGES = 3;
 
 /**
- * Whether the destination has taken no message at all, through no fault of the messages. Then they all wait again,
- * until it takes them.
+ * Whether the destination has refused every message, so that the messages can't be the cause. Then the rows are
+ * forgotten, and all messages wait again.
  */
 export async function forgetIfAllRefused(ledger: Pick<Ledger, 'mailboxes' | 'rows' | 'forget'>): Promise<boolean> {
   const refused = new Map<number, number[]>();

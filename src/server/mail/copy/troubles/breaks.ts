@@ -5,22 +5,25 @@ import type { Run } from '../run/run.ts';
 import type { Account } from '../run/sessions.ts';
 
 /**
- * Some servers hang up at the same message each time. After this many breaks among other messages it is asked for
- * alone, after all others; after this many alone it is left out.
+ * Some servers drop the connection at the same message each time. After the first number of breaks among other
+ * messages, it is asked for alone, after all others; after the second number alone, it is left out.
  */
 export const [BREAKS_TOGETHER, BREAKS_ALONE] = [2, 2];
 
-/** A line may break inside one message at a different octet each time; from this many breaks on, each counts. */
+/** A poor connection breaks at a different octet of a message each time; beyond this many such breaks, each counts. */
 const BREAKS_WITHIN = 4;
 
-/** So many goodbyes in a row, with nothing that passes between them, are to the account (Gmail, for a day). */
+/** Beyond this many BYEs in a row, with no message passing in between, they concern the account (Gmail, for a day). */
 const GOODBYES_AT_MOST = 20;
-/** Where so many messages are left by trouble, with nothing that passes between them, it may be the server's for a while. */
+/**
+ * If this many messages are left out for SERVERBUG or UNAVAILABLE, with none passing in between, the server may be at
+ * fault for a while.
+ */
 const TROUBLED_FROM = 3;
 const LEFT_BY_TROUBLE = 'left by trouble';
 export type Faults = Pick<Run, 'faults' | 'noteFault' | 'forgetFaults' | 'looked'>;
 
-/** A mailbox that has been opened. `name` distinguishes it, under its UIDVALIDITY, from all others of a transfer. */
+/** An opened mailbox. Its `name` contains the account and UIDVALIDITY, and is unique within a transfer. */
 export type Place = {
   readonly account: Account;
   readonly reader: MailReader;
@@ -28,16 +31,16 @@ export type Place = {
   readonly name: string;
 };
 
-/** What passes: messages that an account hands out, or that the destination takes. */
+/** The ways that messages pass: read from an account, or appended to the destination. */
 const PASSING = ['source', 'destination', 'appends'] as const satisfies readonly (Account | 'appends')[];
 type Passing = (typeof PASSING)[number];
 
-/** A mailbox of the source as one numbering of it, by which faults at its messages are counted. */
+/** A mailbox of the source under one UIDVALIDITY, by which faults at its messages are counted. */
 export function sourcePlace(reader: MailReader, path: string, uidValidity: bigint): Place {
   return { account: 'source', reader, path, name: `source ${uidValidity} ${path}` };
 }
 
-/** The same of the destination. */
+/** The same for the destination. */
 export function destinationPlace(reader: MailReader, path: string, uidValidity: bigint): Place {
   return { account: 'destination', reader, path, name: `destination ${uidValidity} ${path}` };
 }
@@ -47,30 +50,30 @@ export function messageName({ name }: Pick<Place, 'name'>, uid: number): string 
   return `${name} ${uid}`;
 }
 
-/** The name under which a run counts how often the destination broke off at an append of a message of the source. */
+/** The name under which a run counts how often the destination failed at the append of a message of the source. */
 export function appendName(place: Pick<Place, 'name'>, uid: number): string {
   return `append ${messageName(place, uid)}`;
 }
 
-/** The name under which a run counts how often the destination refused a message among others. */
+/** The name under which a run counts how often the destination refused a message, alone or among others. */
 export function refusalName(place: Pick<Place, 'name'>, uid: number): string {
   return `refused ${messageName(place, uid)}`;
 }
 
-/** The name under which a run counts those messages of a mailbox at which a server breaks off each time. */
+/** The name under which a run counts those messages of a mailbox at which a server fails each time. */
 export function messagesOf(mailbox: string): string {
   return `messages of ${mailbox}`;
 }
 
-/** Counts that a connection, or what a server does, broke off at a message. @param path of its mailbox */
+/** Counts a break at a message: a dropped connection, or a failure of the server. @param path of its mailbox */
 export function noteBreak(name: string, path: string, run: Faults): void {
   const times = run.noteFault(name);
   if (times === BREAKS_TOGETHER) run.noteFault(messagesOf(path));
-  // What comes after it is tried as often again.
+  // This counts as progress, so that what comes after it gets as many tries.
   if (times === BREAKS_TOGETHER || times === BREAKS_TOGETHER + BREAKS_ALONE) run.looked();
 }
 
-/** Notes that a message has passed, so that goodbyes before it were not to the account. */
+/** Notes that a message has passed, so that earlier failures did not concern the whole account. */
 export function notePassed(passing: Passing, run: Faults): void {
   run.forgetFaults(goodbyesTo(passing));
   run.forgetFaults(troubledIn(passing));
@@ -78,11 +81,10 @@ export function notePassed(passing: Passing, run: Faults): void {
 }
 
 /**
- * Counts that a connection, or what a server does, broke off at a message, or at one of several in one command. Of goodbyes
- * none counts that may be to the account.
+ * Counts a break at a message, or at each of several in one command. A BYE that may concern the account does not count.
  * @param names of the messages, as a run counts them
- * @param isAskedAgain what is left is asked for again, for a day if need be: then a goodbye to a message that is asked for
- *   alone counts, too, where no others have passed meanwhile
+ * @param isAskedAgain whether what is left out is asked for again, for a day if need be: then a BYE at a message that
+ *   is asked for alone counts, too, even if no others have passed meanwhile
  */
 export function noteBreakOff(
   error: unknown,
@@ -104,10 +106,10 @@ export function noteBreakOff(
 }
 
 /**
- * Whether messages may have been left by goodbyes that were to the account, or by its trouble: `all` where
- * only so much of the same passes in a day, so that goodbyes may have been to all of the rest. A later run does not know what
- * an earlier one had proven to be a message's own.
- * @param aDay how many octets pass in a day, where a provider has such a limit
+ * Whether messages may have been left out for BYEs, or for SERVERBUG or UNAVAILABLE, that concerned the account: `all`
+ * if only so much passes in a day, so that the BYEs may have been to all of the rest. A later run does not know which
+ * BYEs an earlier one had found to concern a single message.
+ * @param aDay how many octets pass in a day, if a provider has such a limit
  */
 export function leftByGoodbyes(
   run: Pick<Faults, 'faults'>,
@@ -118,12 +120,15 @@ export function leftByGoodbyes(
   return left.length > 0 || run.faults(LEFT_BY_TROUBLE) > 0 ? 'goodbyes' : null;
 }
 
-/** Whether the last thing that an account has said of these is a goodbye. */
+/** Whether a BYE has come since the last message passed. */
 export function isSentAway(passing: Passing, run: Pick<Faults, 'faults'>): boolean {
   return run.faults(goodbyesTo(passing)) > 0;
 }
 
-/** Whether others have passed since the goodbye before to this message, at least once since it is asked for alone. */
+/**
+ * Whether others have passed since the previous BYE at this message, at least once since it is asked for alone: then
+ * the BYE concerns this message.
+ */
 function isAmongOthers(name: string, passing: Passing, run: Faults): boolean {
   const others = `${name} after ${run.faults(passedBy(passing))} others`;
   const sure = `${name} among others`;
@@ -135,17 +140,17 @@ function goodbyesTo(passing: Passing): string {
   return `goodbyes: ${passing}`;
 }
 
-/** By this name a run counts messages that it left by trouble since the last one that passed. */
+/** The name under which a run counts messages left out for SERVERBUG or UNAVAILABLE since the last one that passed. */
 function troubledIn(passing: Passing): string {
   return `troubled in ${passing}`;
 }
 
-/** Notes that what a run leaves may be left by an account's trouble, not the messages' or the mailbox's own. */
+/** Notes that SERVERBUG or UNAVAILABLE, for which a run leaves something, may concern the account rather than that. */
 export function noteLeftByTrouble(run: Pick<Faults, 'noteFault'>): void {
   run.noteFault(LEFT_BY_TROUBLE);
 }
 
-/** By this name a run counts what it may have left by goodbyes that were to the account. */
+/** The name under which a run counts BYEs at messages it may leave out, though they may have concerned the account. */
 function leftBy(passing: Passing): string {
   return `left by goodbyes: ${passing}`;
 }
@@ -187,7 +192,10 @@ export function readableOf(
   return { together: readable.filter((uid) => !isSuspect(uid)), alone: readable.filter(isSuspect) };
 }
 
-/** Messages of a mailbox, without those at which connections break off each time. @param noting as for {@link notingBreaks} */
+/**
+ * Fetches messages, except those at which connections break off each time.
+ * @param noting as for {@link notingBreaks}
+ */
 export async function* fetchReadable(
   place: Place,
   uids: readonly number[],
@@ -202,10 +210,10 @@ export async function* fetchReadable(
 type Noting = { readonly onBroken: () => void; readonly isAskedAgain: boolean };
 
 /**
- * Passes on messages that were asked for, and notes where the connection breaks off: at the one that was coming, or at
- * the first that has not come; servers answer by rising UIDs. Within a message it counts when it is at the same octet as
- * before, or often: a line may break anywhere.
- * @param onBroken called when it breaks off within a message, which whoever reads its octets hears of, and we do not
+ * Passes on fetched messages, and notes where the connection breaks off: at the message being received, or else at the
+ * lowest UID still missing, as servers answer by rising UID. A break within a message counts only if it is at the same
+ * octet as before, or frequent: a poor connection may break anywhere.
+ * @param onBroken called at a break within a message: the reader of its octets gets the error, this function does not
  * @param isAskedAgain as for {@link noteBreakOff}
  */
 export async function* notingBreaks(
@@ -220,7 +228,7 @@ export async function* notingBreaks(
   const noteWithin = (uid: number, octets: number) => {
     const name = messageName(place, uid);
     const times = run.noteFault(`${name} within`);
-    // It takes one time more to know the place.
+    // One more try is needed to see whether it breaks at the same octet.
     if (times === 1) run.looked();
     if (run.noteFault(`${name} at ${octets}`) > 1 || times > BREAKS_WITHIN) note(uid);
   };
@@ -252,7 +260,7 @@ export async function* notingBreaks(
     if (!isWithin && next !== undefined) noteBreakOff(error, [messageName(place, next)], how, run);
     throw error;
   }
-  // Some say NO to one that is asked for alone, and hang up after that.
+  // Asked for alone, and not sent: some servers answer NO, and drop the connection after that.
   const [last] = waiting;
   if (last !== undefined && uids.length === 1) note(last);
 }

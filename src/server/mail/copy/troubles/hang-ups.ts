@@ -6,12 +6,12 @@ import type { Account } from '../run/sessions.ts';
 /** What is known of an account's mailboxes in this run. */
 export type Openings = Pick<Run, 'faults' | 'noteFault' | 'looked' | 'opened' | 'sourcePaths' | 'destinationPaths'>;
 
-/** At so many mailboxes a server may fall silent, in one run, before it is rather the server that does. */
+/** If a server does not answer at more mailboxes than this in one run, the server is at fault. */
 const SILENCES = 3;
 
 /**
- * A server hangs up, or falls silent, each time that it is to open or list this mailbox, as Dovecot does where its index is
- * damaged, and opens another one over the same connection.
+ * A server drops the connection, or does not answer, each time it is to open or list this mailbox, but opens another
+ * one over the same connection. Dovecot does so if the index of a mailbox is damaged.
  */
 export class HangsUp extends MailError {
   constructor(account: Account, cause: unknown) {
@@ -20,14 +20,17 @@ export class HangsUp extends MailError {
   }
 }
 
-/** So many that are refused are tried before a mailbox that is suspect. */
+/** How many other mailboxes are tried, if they are refused, before a suspect one is opened. */
 const OTHERS_AT_MOST = 5;
 
 function nameOf(account: Account, path: string): string {
   return `hung up at ${account} ${path}`;
 }
 
-/** Whether a server has hung up at a mailbox in this run, or the like, so that it is to be asked for alone, after all others. */
+/**
+ * Whether a server has dropped the connection, or the like, at a mailbox in this run, so that it is asked for alone and
+ * last.
+ */
 export function isSuspect(account: Account, path: string, run: Pick<Run, 'faults'>): boolean {
   return run.faults(nameOf(account, path)) > 0;
 }
@@ -36,12 +39,18 @@ function shutOutName(account: Account): string {
   return `shut out of ${account}`;
 }
 
-/** How many mailboxes have said the code of a sign-in, after one that was right, where no other one opened. */
+/**
+ * How many mailboxes answered with the code of a failed sign-in, although the sign-in had succeeded, while no other one
+ * opened.
+ */
 export function shutOut(account: Account, run: Pick<Run, 'faults'>): number {
   return run.faults(shutOutName(account));
 }
 
-/** What was said at a mailbox as if it were of the account: a new sign-in, and another mailbox, show whether it is. */
+/**
+ * For an error at one mailbox that reads as if it concerned the account: a new sign-in, and another mailbox, show if
+ * so.
+ */
 function suspecting(account: Account, path: string, cause: MailError, run: Openings): MailError {
   run.noteFault(nameOf(account, path));
   run.looked();
@@ -58,22 +67,22 @@ export function suspectsLast<Item>(
   return { others: items.filter((item) => !isLast(item)), suspects: items.filter(isLast) };
 }
 
-/** Notes that a server has hung up at a mailbox, if that is what went wrong over this connection. */
+/** Notes that a server has dropped the connection at a mailbox. @returns whether that is what went wrong */
 export function noteHangUp(account: Account, path: string, error: unknown, reader: MailReader, run: Openings): boolean {
   if (!isBreak(error) || !reader.isOver) return false;
   const isSlow = (error as MailError).fault === 'slow';
-  // It takes one time more to know that it is this one. One that says nothing at all takes minutes each time.
+  // One more try shows whether it is this mailbox. Where the server does not answer at all, a try takes minutes.
   if (run.noteFault(nameOf(account, path)) > 1) return true;
   if (!isSlow || run.noteFault(`silences of ${account}`) <= SILENCES) run.looked();
   return true;
 }
 
 /**
- * Does what opens a mailbox first, and notes whether the server hangs up at it, or says what is said of accounts. From the
- * second time on another mailbox is opened before, so that a server which is gone, or opens none, is told from one that does
- * so at this one.
+ * Does work that opens a mailbox first, and notes whether the server drops the connection at it, or reports an error of
+ * the account. From the second time on, another mailbox is opened before, to tell a server that is gone, or opens none,
+ * from one that fails at this mailbox only.
  * @param reader over the connection that the work is done over
- * @throws {HangsUp} and what the work throws; a refusal in place of what is said of accounts
+ * @throws {HangsUp} and what the work throws; a refusal in place of an error of the account
  */
 export async function notingHangUps<Answer>(
   account: Account,
@@ -87,7 +96,7 @@ export async function notingHangUps<Answer>(
   return answer;
 }
 
-/** The same for what may be done without the mailbox being there. */
+/** The same for work that can succeed without the mailbox, which therefore does not count as opened. */
 export async function blamingHangUps<Answer>(
   account: Account,
   path: string,
@@ -95,7 +104,7 @@ export async function blamingHangUps<Answer>(
   run: Openings,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
-  // The server has hung up at another one before: over this connection none answers any more.
+  // The connection was dropped at another mailbox before, so this one is not the cause.
   if (reader.isOver) return work();
   const wasSuspect = isSuspect(account, path, run);
   const isSure = wasSuspect && (await opensAnother(account, path, reader, run));
@@ -105,7 +114,7 @@ export async function blamingHangUps<Answer>(
     if (isOfAccount(error) && !reader.isOver) {
       if (!wasSuspect) throw suspecting(account, path, error, run);
       if (!isSure && error.fault !== 'credentials') throw error;
-      // It has been signed in to since.
+      // The account has been signed in to since the first such error.
       if (!isSure && run.noteFault(`shut out of ${account} ${path}`) === 1) run.noteFault(shutOutName(account));
       throw asRefusal(error);
     }
@@ -115,8 +124,8 @@ export async function blamingHangUps<Answer>(
 }
 
 /**
- * Asks something of several mailboxes together, and of those at which the server has hung up alone and last. What has been
- * answered is in `answered`, and not asked again.
+ * Asks something of several mailboxes together, and of those at which the server has dropped the connection alone and
+ * last. What has been answered is in `answered`, and not asked again.
  */
 export async function askedOfAll(
   account: Account,
@@ -143,7 +152,7 @@ export async function askedOfAll(
   for (const path of suspects) await ask(path, alone(path));
 }
 
-/** Whether the server opens another mailbox: one that it has opened in this run, if there is one, or any that it lists. */
+/** Whether the server opens another mailbox: first those that it has opened in this run, then any that it lists. */
 async function opensAnother(account: Account, path: string, reader: MailReader, run: Openings): Promise<boolean> {
   const listed = account === 'source' ? run.sourcePaths() : run.destinationPaths();
   const others = new Set([...run.opened[account], ...listed]);
@@ -154,7 +163,7 @@ async function opensAnother(account: Account, path: string, reader: MailReader, 
       if ((await unlessRefused(reader.open(other))) !== null) return true;
     } catch (error) {
       const isTrouble = error instanceof MailError && error.fault === 'busy' && error.pause === undefined;
-      // That one's trouble says nothing of this one.
+      // A fault at the other mailbox says nothing about this one.
       const isItsOwn = isTrouble || (isOfAccount(error) && !reader.isOver);
       if (noteHangUp(account, other, error, reader, run) || !isItsOwn) throw error;
     }

@@ -12,25 +12,30 @@ import type { Waits } from '../run/mail-copy.ts';
 import { BREAKS_ALONE, BREAKS_TOGETHER, messagesOf, noteLeftByTrouble, type Faults } from './breaks.ts';
 import { HangsUp, notingHangUps, type Openings } from './hang-ups.ts';
 
-/** What servers say of one mailbox as well as of all. */
+/** Codes that servers use for faults of one mailbox as well as of all. */
 const OWN_CODES = new Set(['SERVERBUG', 'INUSE', 'UNAVAILABLE']);
-/** After so many times in one run the others go on without it. */
+/** After this many failures at a mailbox in one run, the others go on without it. */
 const TIMES = 3;
-/** An operation waits so long, one time after the other, before what a server has refused is left: some four minutes. */
+/** The pauses before what a server has refused is left out, some four minutes in all. */
 const WAITS_MS = [5_000, 15_000, 60_000, 180_000];
-/** Longer where a server hangs up: a line that breaks may be to blame. */
+/** Longer if a server drops the connection: the network may be to blame. */
 const WAITS_FOR_HANG_UPS_MS = [...WAITS_MS, 900_000, 3_600_000];
-/** Longer still, for more than a day, for a server that is in trouble with all mailboxes, or may say goodbye to all for a day. */
+/**
+ * Longer still, for more than a day, for a server that fails at all mailboxes, or may answer BYE to everything for a
+ * day.
+ */
 const WAITS_FOR_ALL_MS = [...WAITS_FOR_HANG_UPS_MS, ...Array.from({ length: 24 }, () => 3_600_000)];
-/** So many messages of a mailbox, at most, may each be the cause of as many times as it is asked for. */
+/**
+ * At most this many messages of a mailbox raise the number of failures it is allowed, each by as many tries as it gets.
+ */
 export const MESSAGES = 20;
 
 /**
- * What was refused without a reason, was not handed out, or is in trouble, may be done by a later run: some servers are
- * like that for a while, with all that they are asked for. The operation counts these, so that they end.
+ * Something was refused without a code, not handed out, or answered by a code such as SERVERBUG, and may succeed in a
+ * later run: some servers fail at everything for a while. The operation counts these pauses, so that they end.
  */
 export class RefusedForNow extends MailError {
-  /** What counts it. */
+  /** Which of the operation's counters counts it. */
   readonly waited: keyof Waits;
 
   constructor(waited: keyof Waits, pause: number, cause?: unknown) {
@@ -39,12 +44,15 @@ export class RefusedForNow extends MailError {
   }
 }
 
-/** @returns what makes the operation wait for what was refused; `null` when it has waited often enough */
+/** @returns the error that makes the operation wait for what was refused; `null` when it has waited often enough */
 export function refusedForNow({ refusalWaits }: Pick<Waits, 'refusalWaits'>, cause?: unknown): RefusedForNow | null {
   return waitAt(WAITS_MS, 'refusalWaits', refusalWaits, cause);
 }
 
-/** The same for a server that is in trouble with all mailboxes, hangs up at one, or may have said goodbye to single messages. */
+/**
+ * The same for a server that fails at all mailboxes, drops the connection at one, or whose BYEs at messages may have
+ * concerned the account.
+ */
 export function troubledForNow(
   { troubleWaits }: Pick<Waits, 'troubleWaits'>,
   trouble: 'all' | 'goodbyes' | HangsUp,
@@ -59,27 +67,27 @@ function waitAt(pauses: readonly number[], waited: keyof Waits, times: number, c
 }
 
 /**
- * Whether an error that a server calls passing, another UIDVALIDITY each time, or a hang-up, has come so often at one mailbox
- * that it is taken for the mailbox's own.
- * @param other its path at the other side, where that has a part in it
+ * Whether an error has come so often at one mailbox that it is taken for the mailbox's own: a code for passing faults,
+ * a limit, another UIDVALIDITY each time, or a dropped connection.
+ * @param other its path at the other side, if that is involved
  */
 export function isTroubled(error: unknown, mailbox: string, run: Faults, other = mailbox): error is MailError {
   if (!(error instanceof MailError) || error.pause !== undefined) return false;
   const isOwn = error instanceof MailboxRenumbered || error instanceof HangsUp || isLasting(error);
   if (!isOwn && !OWN_CODES.has(error.responseCode ?? '')) return false;
   const [times, most] = [run.noteFault(troubleName(mailbox)), mostOf(mailbox, other, run)];
-  // Lanes try less often in a row, and what comes after it is tried as often again.
+  // Lanes allow fewer tries in a row than that, and what comes after this mailbox gets as many tries again.
   if (times <= most && times % TIMES === 0) run.looked();
   if (times < most) return false;
-  // It opens, and nothing passes: the server may be in trouble for a while.
+  // So many messages in a mailbox that opens: the server may be failing for a while.
   if (isInTrouble(error) && troubledMessages(mailbox, other, run) >= MESSAGES) noteLeftByTrouble(run);
   return true;
 }
 
 /**
- * @param note is told of either
+ * @param note called with the error then
  * @param other as for {@link isTroubled}
- * @returns `null` where the server refuses what is asked of a mailbox, or has trouble with it each time
+ * @returns `null` if the server refuses what is asked of a mailbox, or fails at it each time
  */
 export async function unlessTroubled<Answer>(
   asking: Promise<Answer>,
@@ -98,9 +106,9 @@ export async function unlessTroubled<Answer>(
 }
 
 /**
- * What is asked by the way: what else is to be done goes on without an answer. What has been in trouble often enough is not
- * asked again in this run, as the server may hang up each time.
- * @param why it is asked, which its trouble is counted by
+ * For side requests: the rest of the work goes on without an answer. What has failed often enough is not asked again in
+ * this run, as the server may drop the connection each time.
+ * @param why it is asked; failures are counted by this
  * @param path of the mailbox
  */
 export async function unlessInTrouble<Answer>(
@@ -116,8 +124,8 @@ export async function unlessInTrouble<Answer>(
 }
 
 /**
- * Opens a mailbox of the destination in which something is looked for by the way, as {@link unlessInTrouble}. What is refused
- * without a reason may be there as well.
+ * Opens a mailbox of the destination to look for something in it on the side, as {@link unlessInTrouble}. A refusal
+ * without a code counts as `in trouble`: what is looked for may be there.
  */
 export async function openAside(
   path: string,
@@ -137,7 +145,7 @@ function troubleName(mailbox: string): string {
   return `trouble with ${mailbox}`;
 }
 
-/** How often a mailbox may be in trouble, with so many messages at which the server breaks off. */
+/** How many failures a mailbox is allowed, which depends on how many messages in it the server fails at. */
 function mostOf(mailbox: string, other: string, run: Faults): number {
   return TIMES + (BREAKS_TOGETHER + BREAKS_ALONE) * Math.min(troubledMessages(mailbox, other, run), MESSAGES);
 }
@@ -146,7 +154,7 @@ function troubledMessages(mailbox: string, other: string, run: Faults): number {
   return Math.max(run.faults(messagesOf(mailbox)), run.faults(messagesOf(other)));
 }
 
-/** A refusal without a reason may be for that moment. @throws {MailError} the refusal that it was the last time */
+/** Repeats what is refused without a code, as that may be momentary. @throws {MailError} the last refusal */
 export async function askedAgain<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   for (let tries = 1; ; tries += 1)
     try {
@@ -156,12 +164,12 @@ export async function askedAgain<Answer>(ask: () => Promise<Answer>): Promise<An
     }
 }
 
-/** @returns `null` where the server refuses it with a reason, or each time */
+/** @returns `null` if the server refuses it with a code, or each time */
 export function unlessRefusedAgain<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
   return unlessRefused(askedAgain(ask));
 }
 
-/** Some servers refuse a mailbox's state and let it be opened all the same. @throws {MailError} where both are refused */
+/** Some servers refuse STATUS of a mailbox, but let it be opened. @throws {MailError} if both are refused */
 export async function validityOf(path: string, reader: MailReader): Promise<bigint> {
   const state = (await unlessRefusedAgain(() => reader.status(path))) ?? (await askedAgain(() => reader.open(path)));
   return state.uidValidity;
