@@ -33,7 +33,7 @@ import type { Export, PartFile } from './staging/staged.ts';
 import { StoreError, type ExportStore } from './storage/export-store.ts';
 import { openExportThread } from './thread/export-thread.ts';
 
-/** Each part has its own instance of the format: some remember where they have put what. */
+/** Each part has its own instance of the format, because some keep track of where they have put what. */
 const EXPORT_FORMATS: Readonly<Record<EmailFormat, () => MailFormat>> = { eml: () => eml, mbox: () => mbox, pst };
 
 /** There is currently no room for the export, or nowhere to store it. A later run continues with what is staged. */
@@ -239,7 +239,7 @@ async function withRoom<Result>(
       );
       throw new ExportPaused('There is no room for the export.', { cause: error });
     }
-    // A disk that keeps losing what is staged is no better.
+    // A disk that keeps losing what is staged is as good as unusable.
     if (error instanceof StoreError || error instanceof SpoolError || isDiskUnusable(error)) {
       log.error(
         facts,
@@ -279,7 +279,7 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
   const contactsFormat = isLast && contactsStaged !== null ? contents.contacts : undefined;
   const format = contents.openFormat();
   const content = await ledger.content(part);
-  // Otherwise it would continue until nothing else has room either.
+  // Claimed, because otherwise it would continue until nothing else has room either.
   using room = await claimRoom(folder, format.room(content), workspace.limits.diskReserve);
   // Half of the reserve is for the unforeseen.
   const watch = watchRoom(folder, workspace.limits.diskReserve / 2);
@@ -328,7 +328,10 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
   }
 }
 
-/** Removes a file that nobody will be offered: another worker has the export, or its owner no longer wants it. */
+/**
+ * Records a file, or removes it if nobody will be offered it: another worker has the export, or its owner no longer
+ * wants it.
+ */
 async function note(file: PartFile, { ledger, services, export: { name } }: Workspace): Promise<void> {
   try {
     await ledger.written(file);
@@ -338,7 +341,7 @@ async function note(file: PartFile, { ledger, services, export: { name } }: Work
   }
 }
 
-/** Files of a run that died, or lost its database, after storing a part and before recording it. */
+/** Removes files of a run that died, or lost its database, after storing a part and before recording it. */
 async function pruneStored({ ledger, services, work, export: { name } }: Workspace): Promise<void> {
   try {
     await services.exports.prune(name, () => ledger.names(), work.signal);

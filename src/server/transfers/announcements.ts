@@ -4,14 +4,14 @@ import { earlierTime } from '../store/earlier-time.ts';
 import type { Vault } from '../store/vault.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** Of the digests by which the mailboxes are noted. */
+/** The purpose of the digests that mailboxes are recorded by. */
 const PURPOSE = 'announced move';
 
 /** The mailboxes whose moves we have announced to the account service. */
 export type Announcements = {
   note(email: string): Promise<void>;
   has(email: string): Promise<boolean>;
-  /** Erases those of `RETENTION_DAYS` ago once access has ended: until then their owners may come back. */
+  /** Erases those of `RETENTION_DAYS` ago, once access has ended: until then, their owners may come back. */
   purge(): Promise<void>;
 };
 

@@ -58,7 +58,8 @@ export async function restingOperations(sql: Sql, transferId: string): Promise<R
  * operations rest for the same reason. Not if the owner has put something right since the run began: it may be what was
  * refused, so the operation is to be tried again.
  * @param run how often its owner had put the transfer right when the run began
- * @param now milliseconds since the epoch; the later of this and the database's time counts, as nobody is to have less time
+ * @param now milliseconds since the epoch; the later of this and the database's time counts, as nobody is to have less
+ * time
  * @returns whether it rests
  * @throws {LeaseLost}
  */
@@ -95,8 +96,8 @@ function occurrenceOf(resumed: number, { side, reason }: Attention): string {
 }
 
 /**
- * Erases the refused credentials, except those that only the contacts were refused with and the mail still needs: it goes
- * on with them once its owner has made room, for example.
+ * Erases the refused credentials, except those that only the contacts were refused with and the mail still needs: it
+ * goes on with them once its owner has made room, for example.
  * @returns the sides whose credentials are gone
  */
 export async function eraseRefused(

@@ -35,7 +35,7 @@ type Dailies = {
     forget(tokenId: string): Promise<void>;
   };
 };
-/** What a daily that goes off needs of the tokens. */
+/** What it takes to switch a daily off. */
 type LettingGo = Omit<Dailies, 'tokens'> & { readonly tokens: Omit<Dailies['tokens'], 'hold'> };
 type Why = NonNullable<Daily['ended']>;
 
@@ -101,7 +101,7 @@ export async function switchDailyOn(
   const { destination } = secrets;
   const tokenId = destination.kind === 'token' ? destination.tokenId : null;
   const before = await database.transaction(async (sql) => {
-    // It may be asked for on the pages of two transfers at once.
+    // The pages of two transfers may ask for it at once.
     await sql.query("select pg_advisory_xact_lock(hashtextextended('daily ' || $1::text, 0))", [sourceEmail]);
     await sql.query('select 1 from transfers where id = $1 for update', [id]);
     await holdRunning(sql, sourceEmail);
@@ -157,17 +157,17 @@ export async function switchDailyOff(services: LettingGo, transferId: string, wh
 const RUNNING = 'select id from transfers where source_email = $1 and finished is null';
 
 /**
- * Keeps the transfer of a mailbox that runs from ending before this is committed: then it finds out what is left to it.
- * Before anything of a daily is locked, as the end of a run has it in that order.
+ * Keeps a running transfer of the mailbox from ending before this is committed; at its end, it finds out which tokens
+ * are left to it. To be called before anything of a daily is locked, because the end of a run locks in that order.
  */
 async function holdRunning(sql: Sql, sourceEmail: string): Promise<void> {
   await sql.query(`${RUNNING} for share`, [sourceEmail]);
 }
 
 /**
- * Lets go of the tokens of a daily, which the caller is to forget once that has been committed: should the process die
- * before, the next purge erases them.
- * @returns `false` if a transfer of the mailbox works with them: that erases them when it ends
+ * Releases the tokens of a daily. The caller has to forget them after the commit; if the process dies before that, the
+ * next purge erases them.
+ * @returns `false` if a transfer of the mailbox works with them, and erases them when it ends
  */
 async function letGo(
   { safe, tokens }: Pick<LettingGo, 'safe' | 'tokens'>,
@@ -176,7 +176,7 @@ async function letGo(
   tokenId: string,
 ): Promise<boolean> {
   await tokens.unhold(tokenId, sql);
-  // A run that was just being begun was waited for: it is there by now, and ends after this.
+  // A run that was just being begun has been waited for: it is stored by now, and ends after this.
   const [running] = await sql.query<{ id: string }>(RUNNING, [sourceEmail]);
   const secret = running === undefined ? null : await credentialsIfAny(sql, safe, running.id, 'destination');
   if (secret?.kind === 'token' && secret.tokenId === tokenId) return false;
@@ -198,12 +198,12 @@ export async function dailyHasEnded(sql: Sql, transferId: string): Promise<boole
   return ended.length > 0;
 }
 
-/** SQL for the order in which transfers of a mailbox were begun, which no clock that was wrong once changes. */
+/** SQL for the order in which transfers of a mailbox were begun, whatever their clocks said. */
 const orderOf = (run: string) => `(select coalesce(max(id), 0) from ledger_mailboxes where transfer_id = ${run}.id)`;
 
 /**
- * SQL for whether all that a run did not complete for is what the transfer before it had found: messages that are not the
- * same, or there twice. No later run can mend that, and whom it concerns has been told.
+ * SQL for whether a run was not completed only because of what the transfer before it had found, too: messages that are
+ * not the same, or there twice. No later run can mend that, and the people concerned have been told.
  */
 const findsOldOnly = (run: string) => `exists (
   select 1 from operations op join lateral (
@@ -260,8 +260,8 @@ export async function startDailies(services: Starting, now: number): Promise<voi
 }
 
 /**
- * SQL for whether a run is due at a time; from another time on, it is no time of ours. Not again within a day: a process
- * whose clock stays wrong would go on writing such times.
+ * SQL for whether a run is due at the time `now`. A time after `ahead` was written by a wrong clock, so the run is due
+ * as well; but not twice within a day, because a process whose clock stays wrong goes on writing such times.
  */
 const isDue = (now: string, ahead: string) => `(next_run <= ${now} or next_run > ${ahead} and not exists (
   select 1 from transfers run where run.by_itself and run.source_email = dailies.source_email
@@ -327,8 +327,8 @@ async function secretsOf(
 }
 
 /**
- * Erases runs that found nothing new once there is a later one that has taken over what they know, because each has a
- * ledger of the whole mailbox. One at which a daily was switched on stays: the daily would be erased with it.
+ * Erases runs that found nothing new once a later one has taken over their ledger, because each has one for the whole
+ * mailbox. A run for which a daily was switched on stays, because the daily would be erased with it.
  */
 async function eraseIdleRuns(database: Database, id: string): Promise<void> {
   await database.query(

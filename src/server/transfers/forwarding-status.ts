@@ -2,7 +2,7 @@ import type { Forwarding } from '../../contract/calls/status.ts';
 import type { Sql } from '../store/database.ts';
 import { forwardingOf } from './forwardings.ts';
 
-/** What a row of `operations`, with its transfer's destination, says of a forwarding. */
+/** What a row of `operations`, with its transfer's destination, tells about a forwarding. */
 type OrderedRow = {
   readonly status: string;
   readonly failure: string | null;
@@ -19,7 +19,7 @@ export function isToCome(ordered: Forwarding | undefined): boolean {
   return ordered.finished === undefined || (ordered.status === 'completed' && ordered.ended === undefined);
 }
 
-/** One that is on, by whichever transfer between the same mailboxes. */
+/** The forwarding that is on, set up by any transfer between the same mailboxes. */
 export async function standingForwarding(sql: Sql, id: string): Promise<Forwarding | null> {
   const forwarding = await forwardingOf(sql, id);
   if (forwarding?.isOn !== true || forwarding.since === undefined) return null;

@@ -1,10 +1,15 @@
 import type { Sql } from '../store/database.ts';
 
-/** Transfers of the same mailbox to the same address, which share one forwarding; the address of an export is nobody's. */
+/**
+ * Transfers of the same mailbox to the same address, which share one forwarding; the address of an export is nobody's.
+ */
 const BETWEEN_SAME = `select other.id from transfers other join transfers this on this.source_email = other.source_email
   and this.destination_email = other.destination_email where this.id = $1 and this.destination_provider <> 'file_export'`;
 
-/** `since` is missing before it has been tried, `copies` (whether one stays in the old mailbox) where that is not known. */
+/**
+ * `since` is missing before it has been tried. `copies`: whether a copy stays in the old mailbox; missing if that is
+ * not known.
+ */
 type Forwarding = {
   readonly sourceEmail: string;
   readonly to: string;
@@ -39,13 +44,13 @@ export async function forwardingOf(sql: Sql, transferId: string): Promise<Forwar
 }
 
 /**
- * Records that a transfer has set up forwarding. A mailbox has only one, so this ends those that earlier transfers have set
- * up to another address; one to the same address that had ended stays over, because this one goes on from now.
+ * Records that a transfer has set up forwarding. A mailbox has only one, so this ends those that earlier transfers have
+ * set up to another address; one to the same address that had ended stays over, because this one goes on from now.
  * @param copies whether a copy of what is forwarded stays in the old mailbox
  */
 export async function noteForwardingSet(sql: Sql, transferId: string, copies: boolean): Promise<void> {
   await sql.query(
-    // A mailbox has one script: what is said of it is so for all who forward to this address.
+    // A mailbox has one script, so this holds for all transfers that forward to this address.
     `update operations set forwarding_copies = $2,
        forwarding_ended = case when transfer_id = $1 then null else forwarding_ended end
      where operation = 'emailforwarding'

@@ -9,12 +9,14 @@ export class LeaseLost extends Error {
   }
 }
 
-/** The right to write for a transfer. It is valid until another worker takes the transfer, which increments the epoch. */
+/**
+ * The right to write for a transfer. It is valid until another worker takes the transfer, which increments the epoch.
+ */
 export type Lease = { readonly transferId: string; readonly epoch: number };
 
 /**
  * A lease that is renewed continually. `mayWrite` is called synchronously before each write to a mail server, and tells
- * whether the last renewal is recent enough. A successor waits until it can't be any more.
+ * whether the last renewal is recent enough. A successor waits until that is certain to be over.
  */
 export type HeldLease = Lease & { readonly mayWrite: () => boolean };
 
@@ -81,7 +83,7 @@ type Taken = TransferRow & { readonly stop_asked: Date | null; readonly resumed:
 const LOCK_ALL_BETWEEN = `select pg_advisory_xact_lock(hashtextextended(source_email || ' ' || destination_email, 0))
   from transfers where id = $1`;
 
-/** Has whoever takes a transfer between the same mailboxes wait for, and see, what the transaction writes. */
+/** Makes whoever takes a transfer between the same mailboxes wait for this transaction, and see what it writes. */
 export async function lockAllBetween(sql: Sql, id: string): Promise<void> {
   await sql.query(LOCK_ALL_BETWEEN, [id]);
 }

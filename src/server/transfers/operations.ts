@@ -55,14 +55,13 @@ export async function movedBy(sql: Sql, id: string): Promise<{ readonly messages
 
 /** What is due within this time of one another is done in the same run. */
 const TOGETHER_SECONDS = 1;
-/** Nothing is asked to wait for longer. */
+/** No wait is longer than this. */
 const LONGEST_WAIT_SECONDS = 25 * 3600;
 
 /**
- * The operations that wait for longer than another one of the transfer, which it is run for now, and for how many seconds
- * more: each run would count against them, and their servers may have asked for the wait. By the database's clock, as it
- * was noted: that of another worker may have been wrong. What was noted while that was ahead waits from now on for as long
- * as it was asked to.
+ * The operations that have to wait on while the transfer runs for another one, and for how many seconds more: each run
+ * would count against them, and their servers may have asked for the wait. Waits are noted and compared by the
+ * database's clock, because a worker's may be wrong. A wait that was noted while that clock was ahead begins anew.
  */
 export async function waitingOperations(sql: Sql, id: string): Promise<Map<Operation, number>> {
   await sql.query(

@@ -60,11 +60,11 @@ type AddressOwner = { readonly email: string; readonly persons: readonly string[
 
 export type Transfers = {
   /**
-   * Queues a transfer and answers at once. The same order as the one that runs is that one, and its contact is told from
-   * then on; so is one that has completed within the last minute, or with the same token: an answer got lost, or a
-   * button was pressed twice.
+   * Queues a transfer and answers at once. If the same order is running, the answer is that transfer, whose news go to
+   * the new contact from then on. The answer is also one that has completed within the last minute, or with the same
+   * token: an answer got lost, or a button was pressed twice.
    * `usesToken` tells whether the order's token is the one that the transfer works with.
-   * `busy`: the source is being moved somewhere else, or is about to be left, by the transfer of that ID.
+   * `busy`: the transfer of that ID moves the source somewhere else, or is being stopped.
    */
   start(order: TransferOrder, options?: Starting): Promise<Started>;
   /**
@@ -142,8 +142,8 @@ export function openTransfers({
   }
 
   /**
-   * Whoever orders a running transfer again is told of it, at the contact they named last. An order for what is new
-   * names none.
+   * Records that a running transfer was ordered again: it notifies the contact that was named last. An order for what
+   * is new names none, so it replaces none.
    */
   async function noteAnotherOrder(
     id: string,
@@ -162,11 +162,11 @@ export function openTransfers({
     });
   }
 
-  /** The transfer that a submit finds in existence already. */
+  /** The transfer that already exists for a submit. */
   async function standing(order: TransferOrder, submitKey: string, { anew = false }: Anew): Promise<Started | null> {
     const running = await runningTransfer(database, order.source.email);
     if (running !== null) {
-      // What is being stopped does nothing for whoever orders now.
+      // A transfer that is being stopped does not serve a new order.
       if (running.isStopping || !isSameOrder(running.submitKey, submitKey)) return { kind: 'busy', id: running.id };
       return { kind: 'started', id: running.id, usesToken: running.submitKey === submitKey };
     }
@@ -224,7 +224,7 @@ export function openTransfers({
       );
       return last ?? null;
     },
-    // It counts all messages of a transfer, and anyone who knows its ID may ask.
+    // Shared, because it counts all messages of a transfer, and anyone who knows its ID may ask.
     status: sharedReading((id) => statusOf(database, sources, id)),
     news: (id) => newsOf(database, sources, id),
     newestTo: ({ email, persons }, atMost) =>
@@ -298,8 +298,8 @@ async function runningTransfer(sql: Sql, sourceEmail: string): Promise<Running |
 }
 
 /**
- * The newest transfer from the same order that completed all its operations, and how long ago it ended: less than 0 seconds
- * where the database's clock was ahead then. Not one that has nothing to show for it any more.
+ * The newest transfer from the same order that completed all its operations, and how long ago it ended: negative if the
+ * database's clock was ahead then. Not one that was taken back, or whose files were deleted.
  */
 async function completedTransfer(sql: Sql, submitKey: string): Promise<{ id: string; secondsAgo: number } | null> {
   const [row] = await sql.query<{ id: string; seconds_ago: number }>(

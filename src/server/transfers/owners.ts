@@ -1,7 +1,10 @@
 import type { Database, Sql } from '../store/database.ts';
 import type { Vault } from '../store/vault.ts';
 
-/** Who orders the same again without a cookie is a new browser each time; beyond these, they own it while signed in. */
+/**
+ * How many browsers may own a transfer. Each order without a cookie adds a new one; beyond these, a browser owns it
+ * only while signed in.
+ */
 export const BROWSERS_AT_MOST = 200;
 
 /** Who owns a transfer: the browsers that ordered it, and the owner of the mailbox that it reads from. */

@@ -20,8 +20,8 @@ const NOBODY = 'erased@erased.invalid';
 
 /**
  * Erases transfers that ended `retentionDays` ago, with everything that is known about them: messages, contacts,
- * letters, browsers. It spares transfers whose files haven't been deleted yet, whose daily is on or has had a
- * run since, or that are being taken back, and those whose ledger a new order between the same mailboxes has yet to adopt.
+ * letters, browsers. It spares transfers whose files haven't been deleted yet, whose daily is on or has had a run
+ * since, or that are being taken back, and those whose ledger a new order between the same mailboxes has yet to adopt.
  * @returns how many were erased.
  */
 export async function eraseEnded(database: Database, retentionDays: number, now: number): Promise<number> {
@@ -118,7 +118,9 @@ export function filesOf(sql: Sql, email: string): Promise<{ exportName: string; 
   );
 }
 
-/** Erases the address from other people's transfers, which may name it as notification contact or as that of an export. */
+/**
+ * Erases the address from other people's transfers, which may name it as notification contact or as that of an export.
+ */
 async function eraseAsThird(sql: Sql, email: string): Promise<void> {
   const told = await sql.query<{ id: string }>(
     'update transfers set notification_contact = null where notification_contact = $1 returning id',

@@ -1,6 +1,6 @@
 /**
- * Reads of one thing, one at a time: those who ask while it is being read share the next reading, which begins after they
- * asked.
+ * Reads the same key only once at a time: those who ask while it is being read share the next reading, which begins
+ * after they asked.
  */
 export function sharedReading<Value>(read: (key: string) => Promise<Value>): (key: string) => Promise<Value> {
   const underWay = new Map<string, Promise<unknown>>();

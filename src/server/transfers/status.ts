@@ -205,15 +205,16 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
   };
 }
 
-/** An export counts as done what is in its files only, and may have left something out. */
+/** Whether everything was done. An export only counts what is in its files, and may have left something out. */
 function isComplete({ finished, status, is_export: isExport, skipped }: OperationRow): boolean {
   const leftOut = isExport ? (skipped?.length ?? 0) : 0;
   return finished !== null && status === 'completed' && leftOut === 0;
 }
 
 /**
- * Of what is complete all that there was is done. Counts never decrease before: what its owner deletes at the source
- * between two runs is still counted, and of a folder that is gone by then what the first had copied is not.
+ * If an operation is complete, all that there was is done. Until then, the counts never decrease: they may include what
+ * the owner has deleted at the source between two runs, and lack what the first run copied from a folder that is gone
+ * by now.
  * @param settled what is known to be there
  */
 function atTheEnd(row: OperationRow, progress: Progress, settled: number): Progress {
@@ -222,7 +223,10 @@ function atTheEnd(row: OperationRow, progress: Progress, settled: number): Progr
   return { ...progress, done, total: done };
 }
 
-/** What its owner deleted at the source before it was read is no part of a folder that is complete; what was left out is. */
+/**
+ * The total of a complete folder excludes what the owner deleted at the source before it was read, but includes what
+ * was left out.
+ */
 function folderOf({ settled, ...folder }: FolderProgress, isWhole: boolean): Folder {
   return isWhole ? { ...folder, total: settled } : folder;
 }
@@ -271,7 +275,7 @@ type OperationRow = {
   /** Of the whole transfer, like the next three. */
   has_ended: boolean;
   by_itself: boolean;
-  /** No worker has ever taken it, for a while. */
+  /** It has waited for a while, and no worker has ever taken it. */
   in_line: boolean;
   contact: string | null;
   failure: string | null;

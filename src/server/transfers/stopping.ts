@@ -68,9 +68,9 @@ export async function stopDailyRun(
 }
 
 /**
- * Ends a transfer that its owner stopped. Operations that have ended stay as they are. Does nothing if all of them have,
- * or if the given lease is no longer valid; without a lease, the transfer is taken from its worker. That worker's lease
- * stands until it expires: until then, what was in flight may still arrive.
+ * Ends a transfer that its owner stopped. Operations that have ended stay as they are. Does nothing if all of them
+ * have, or if the given lease is no longer valid; without a lease, the transfer is taken from its worker. That worker's
+ * lease stands until it expires: until then, what was in flight may still arrive.
  * @returns whether it ended
  */
 export async function endStopped(

@@ -21,7 +21,10 @@ export async function takingBack(sql: Sql, transferId: string): Promise<boolean 
   return row?.ended === true ? row.running : null;
 }
 
-/** The last transfer before this one, between the same mailboxes, that has copied messages which were not all taken back. */
+/**
+ * The last transfer before this one, between the same mailboxes, that has copied messages which were not all taken
+ * back.
+ */
 export async function earlierToTakeBack(sql: Sql, transferId: string): Promise<string | null> {
   const [found] = await sql.query<{ id: string }>(
     `select other.id from transfers this join transfers other on ${betweenSameAccounts('other', 'this')}
@@ -78,7 +81,10 @@ export function orderTakeBack(
   });
 }
 
-/** Records the start of a run, which counts as idle until it has taken something back. @returns the idle runs in a row */
+/**
+ * Records the start of a run, which counts as idle until it has taken something back.
+ * @returns the idle runs in a row
+ */
 export async function beginTakeBack(sql: Sql, transferId: string): Promise<number> {
   const [row] = await sql.query<{ idle_runs: number }>(
     'update take_backs set idle_runs = idle_runs + 1 where transfer_id = $1 returning idle_runs',

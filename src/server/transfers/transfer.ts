@@ -53,7 +53,9 @@ export async function insertTransfer(sql: Sql, transfer: Transfer, submitKey: st
     ]);
 }
 
-/** SQL for whether two transfers, by their aliases, are between the same two accounts, however the servers were named. */
+/**
+ * SQL for whether two transfers, by their aliases, are between the same two accounts, however the servers were named.
+ */
 export function betweenSameAccounts(one: string, other: string): string {
   return `${one}.source_email = ${other}.source_email and ${one}.source_provider = ${other}.source_provider
     and ${one}.source_imap is not distinct from ${other}.source_imap

@@ -10,16 +10,17 @@ import type { Run, Runner, RunnerServices } from './runner.ts';
 import { SENTENCES } from './sentences.ts';
 
 /**
- * Pauses between tries; the transfer does not end before forwarding has, so they are few. Once it may be on, it is tried
- * for as long as a mail server is waited for: nobody is told that it is off, or could switch it off, while it is on.
+ * The pauses between tries. They are few, because the transfer does not end before forwarding has. Only if forwarding
+ * may already be on is it tried for as long as a mail server is waited for: otherwise its owner would be told that it
+ * is off, and could not switch it off.
  */
 const PAUSES_MS = [2000, 10_000, 30_000];
 /** For the whole conversation with the script server. */
 const WITHIN_MS = 60_000;
 
 /**
- * A stop waits so long for what the server of scripts makes of a change, because nobody could switch off what is on and
- * counts as stopped; less than a worker has to settle.
+ * How long a stop waits for the script server's answer to a change: if forwarding were on but counted as stopped,
+ * nobody could switch it off. Less than a worker has to settle.
  */
 const CHANGED_WITHIN_MS = 1500;
 
@@ -39,7 +40,10 @@ export const runForwarding: Runner = async (run, services) => {
   return { status: 'completed' };
 };
 
-/** Before the mailbox is listed for the last time. A step of its own, because what was set up is committed at once. */
+/**
+ * Waits, before the mailbox is listed for the last time, for deliveries that began without forwarding. Separate from
+ * the set-up, because that is committed at once.
+ */
 export async function awaitDeliveries(run: Run, services: RunnerServices): Promise<void> {
   if (!run.transfer.operations.includes('emailforwarding')) return;
   const forwarding = await forwardingOf(services.database, run.transfer.id);
@@ -50,7 +54,7 @@ type Standing = Extract<ForwardingOutcome, string>;
 type Refused = Exclude<ForwardingOutcome, string>;
 
 async function setUp(run: Run, services: RunnerServices): Promise<Standing | OperationEnd> {
-  // An earlier run did not learn whether it is on.
+  // An earlier run may have switched it on without learning so.
   let mayBeOn = run.idleRuns() > 1;
   const onChange = () => {
     mayBeOn = true;
@@ -108,7 +112,7 @@ async function forward(
   }
 }
 
-/** Aborts with the given signal, or some time later once a change is spared. */
+/** Aborts with the given signal; after `spareChange`, some time later. */
 function stopWithin(
   signal: AbortSignal,
   clock: RunnerServices['clock'],

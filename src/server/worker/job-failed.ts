@@ -9,7 +9,10 @@ export class JobFailed extends Error {
   }
 }
 
-/** @param settle handles a failure. @throws {JobFailed} when there is none, or it fails */
+/**
+ * @param settle handles a failure
+ * @throws {JobFailed} if there is none, or it fails
+ */
 export async function handled(run: () => Promise<void>, settle?: (error: unknown) => Promise<void>): Promise<void> {
   try {
     await run();

@@ -13,8 +13,8 @@ const RETRY_SECONDS = 1;
 const RETRIES = 100_000;
 const KEPT_SECONDS = 3600;
 /**
- * pg-boss deletes a job that has waited for longer: after two weeks, unless it is told otherwise, without workers or by a
- * clock that is ahead. Nobody would queue it again.
+ * pg-boss deletes a job that has waited for longer than this (by default two weeks), because no worker ran or a clock
+ * is ahead. Nobody would queue it again.
  */
 const WAITS_SECONDS = 10 * 365 * 24 * 3600;
 
@@ -22,13 +22,16 @@ export const NOTIFICATIONS = 'notifications';
 /** Longer than a slow mail server takes for a letter, so nobody sends it twice; after a crash, it is due again then. */
 const SENT_WITHIN_SECONDS = 600;
 /**
- * The first pause, doubling each time, before an unsent notification is tried again, for three days, as we wait for mail
- * servers: a weekend without the operator's own lost every letter.
+ * The first pause, doubling each time, before an unsent notification is tried again. The tries go on for three days, as
+ * for mail servers: when the operator's own mail server was down for a weekend, every letter was lost.
  */
 const FIRST_TELL_AGAIN_SECONDS = 30;
 const LAST_TELL_AGAIN_SECONDS = 3600;
 export const TELL_TRIES = 80;
-/** A unique violation: at a first start, another process makes pg-boss's tables at the same time, of which pg-boss itself sees most. */
+/**
+ * A unique violation: at a first start, another process may make pg-boss's tables at the same time. pg-boss itself
+ * handles most of these cases.
+ */
 const MADE_BY_ANOTHER = '23505';
 const START_TRIES = 5;
 /** How long a notification is remembered as sent. */
@@ -60,7 +63,7 @@ export async function startQueues(database: Database, onError: (error: unknown) 
       expireInSeconds: JOB_SECONDS,
       deleteAfterSeconds: KEPT_SECONDS,
     });
-    // Those that an earlier version has made as well.
+    // Also for queues that an earlier version has made.
     await boss.updateQueue(queue, { retentionSeconds: WAITS_SECONDS });
   }
   await boss.createQueue(NOTIFICATIONS, {
@@ -73,13 +76,14 @@ export async function startQueues(database: Database, onError: (error: unknown) 
     retentionSeconds: TOLD_SECONDS,
     deleteAfterSeconds: TOLD_SECONDS,
   });
-  // What an earlier version has queued as well.
+  // Also for jobs that an earlier version has queued.
   await boss.updateQueue(NOTIFICATIONS, { retryLimit: TELL_TRIES });
   await database.query(
     "update pgboss.job set retry_limit = $2 where name = $1 and state in ('created', 'retry') and retry_limit < $2",
     [NOTIFICATIONS, TELL_TRIES],
   );
-  // pg-boss reads a queue's settings on first use, which within a transaction on PGlite would wait for itself.
+  // pg-boss reads a queue's settings on first use. Within a transaction on PGlite, that would wait for itself, so it is
+  // done here.
   for (const queue of [TRANSFERS, TAKE_BACKS, NOTIFICATIONS]) await boss.findJobs(queue, { key: '' });
   return boss;
 }

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import type { Database } from '../store/database.ts';
 import { confirmLease, releaseLease, type HeldLease, type Lease } from '../transfers/lease.ts';
 
-/** A worker whose lease was last confirmed longer ago than this writes to no socket any more. */
+/** A worker whose lease was last confirmed longer ago than this, less the tolerance, writes to no socket any more. */
 const LEASE_MS = 15_000;
 /** Tolerance for clocks and for the delay of the database's answer. */
 const MARGIN_MS = 3000;
@@ -11,8 +11,8 @@ const CONFIRM_EVERY_MS = 1500;
 /** How long a worker has to settle what is under way after the owner has asked for a stop. */
 const SETTLED_WITHIN_MS = 2000;
 /**
- * How long after the end of a lease everything written under it has arrived or failed: a proxy or a kernel may still hold
- * some of it.
+ * How long after the end of a lease everything written under it has arrived or failed: a proxy or a kernel may still
+ * hold some of it.
  */
 const LONGEST_APPEND_MS = 15_000;
 /** How long after a confirmation nobody else may take the transfer. */
@@ -30,8 +30,8 @@ export type WorkersLease = HeldLease &
   };
 
 /**
- * Keeps confirming the lease that `takeTransfer` gave, until it is disposed of; then the next worker may take the transfer
- * at once.
+ * Keeps confirming the lease that `takeTransfer` gave, until it is disposed of; then the next worker may take the
+ * transfer at once.
  * @param taken when it was requested, by the clock's `elapsed`
  */
 export function holdLease(
@@ -73,8 +73,8 @@ export function holdLease(
   };
   next();
   /**
-   * Tries to return the lease even if the database is away for a moment: otherwise it would keep everybody from the
-   * transfer until it expires.
+   * Releases the lease; tries again if the database is away for a moment. Otherwise nobody could take the transfer
+   * until the lease expires.
    */
   const release = async (): Promise<void> => {
     try {
@@ -83,7 +83,7 @@ export function holdLease(
       log.warn({ err: error, transferId: lease.transferId }, 'the lease of a transfer could not be released');
       if (clock.elapsed() - confirmed >= TAKEN_FOR_SECONDS * 1000) return;
       clock.after(CONFIRM_EVERY_MS, () => {
-        // The process is about to close its database, and could not return it any more.
+        // The process is about to close its database, and could not release the lease any more.
         if (!processEnds.aborted) void release();
       });
     }

@@ -66,7 +66,7 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
     processEnds: services.processEnds,
     onStep: services.onStep,
     onProgress: run.onProgress,
-    // So that it can be taken back.
+    // Notes the folders that were made, so that they can be taken back.
     onMade: noteMadeFolders(database, lease),
     onOrphans: tellOfOrphans(log, transfer.id),
     forwardedMark: markOf(transfer.destinationEmail),
@@ -76,7 +76,7 @@ async function copyOf(run: Run, services: RunnerServices): Promise<MailCopy> {
   };
 }
 
-/** By the number of the mailbox in the ledger: its name is the subscriber's own, and may be an address. */
+/** Logs the mailbox by its number in the ledger: its name is the subscriber's own, and may be an address. */
 export function tellOfOrphans(log: Log, transferId: string): MailCopy['onOrphans'] {
   return ({ id: mailbox }, { uids, unsaid }) =>
     log.error(

@@ -8,17 +8,18 @@ export const DEATHS_AT_MOST = 2;
 const LOOK_EVERY_MS = 250;
 /** From this share of the allowed memory on, a death is attributed to lack of memory. */
 const SHORT_FROM = 0.75;
-/** And until memory has not been short for so long: between two collections of garbage it may look so. */
+/** And until memory has not been short for this long: between two garbage collections it may seem to be enough. */
 const CALM_AFTER_MS = 10_000;
-/** What kills a worker does it soon; the others wait for no longer. */
+/** A transfer that kills its worker does so soon; the others wait no longer than this for it. */
 const ALONE_FOR_MS = 15 * 60_000;
 
 export type MemoryWatch = Disposable & {
   /** Watches while a transfer is worked on, until the returned value is disposed of. */
   during(transferId: string): AsyncDisposable;
   /**
-   * Those that a worker has died with begin one at a time, when the returned value is disposed of or a quarter of an hour
-   * is over: otherwise they would die together again, and nobody would know of which. `null` if it is another one's turn.
+   * Lets transfers that a worker has died with run one at a time: the next may begin when the returned value is
+   * disposed of, or after a quarter of an hour. Otherwise they would die together again, and nobody would know which
+   * one was the cause. `null` if it is another one's turn.
    */
   suspect(): Disposable | null;
 };
@@ -31,15 +32,15 @@ type Services = {
 };
 
 /**
- * Records which transfers run while memory is short, to recognise one that has killed its worker when it is taken again. The
- * record is withdrawn once memory is not short any more: a death after that has another cause.
+ * Records which transfers run while memory is short, to recognise one that has killed its worker when it is taken
+ * again. The record is withdrawn once memory is not short any more: a death after that has another cause.
  */
 export function watchMemory({ database, log, memoryUsed = shareUsed }: Services): MemoryWatch {
   const running = new Set<string>();
   const noted = new Set<string>();
   let hasSuspect = false;
   let calmFor = 0;
-  // One after the other, so that the last one holds.
+  // One write after the other, so that the last one counts.
   let writing: Promise<void> = Promise.resolve();
   const write = (note: () => Promise<void>) => {
     writing = writing
@@ -105,7 +106,9 @@ function shareUsed(): number {
   return Math.max(used / limit, allowed > 0 ? residentSize() / allowed : 0);
 }
 
-/** In octets; 0 if the system does not tell: the value is in a file, and the process may have no file descriptors left. */
+/**
+ * In octets; 0 if the system does not tell: the value is in a file, and the process may have no file descriptors left.
+ */
 function residentSize(): number {
   try {
     return process.memoryUsage.rss();

@@ -45,13 +45,13 @@ type TransferRun = {
 type OperationRun = AsyncDisposable & { readonly perform: (step: Step) => Promise<Rest> };
 type OperationRuns = AsyncDisposable & { readonly of: (operation: Operation) => Promise<OperationRun> };
 
-/** A longer wait is not waited for within a run, in seconds. */
+/** A run itself waits for no longer wait than this, in seconds. */
 const WAITED_FOR_SECONDS = 60;
 
 /**
- * Does a step, unless its operation has ended, waits for its owner, or is `waiting` for so many seconds more. A short wait
- * is waited for: the other operations may go on for hours, and this one with them.
- * @param pause throws when the run is over meanwhile
+ * Does a step, unless its operation has ended, waits for its owner, or is `waiting` for so many seconds more. The run
+ * itself waits for a short wait: otherwise this operation would have to wait for the others, which may go on for hours.
+ * @param pause throws if the run is over meanwhile
  */
 export async function performStep(
   step: Step,
@@ -100,12 +100,13 @@ async function beginOperation(
   const { transferId } = lease;
   const before = await beginRun(database, lease, operation);
   const { idleRuns: begunIdle, refusalWaits, troubleWaits, done, bytes } = before;
-  // What a daily signs in with has worked before.
+  // A daily's credentials have worked before.
   let hasMoved = done > 0 || transfer.byItself === true;
   let movedNow = false;
   let hasArrived = false;
   const idleRuns = () => (movedNow ? 1 : begunIdle);
-  // Goodbyes to the account leave some more messages in each run.
+  // If a server answers by BYE for the whole account, each run gives up some more messages, which look done. So only
+  // what has arrived counts.
   const isSentAway = (error: unknown) => isFarewell(error) && !hasArrived;
   const progress = followProgress(database, log, lease, operation);
   let hasDoneAStep = false;
@@ -127,7 +128,8 @@ async function beginOperation(
   };
   const restFor = async (why: AtRest): Promise<Rest> => {
     await progress.flush();
-    // First, so that the letter can mention it. An address book that lets nobody in must not hold up the mail.
+    // First, so that the letter can mention it. Not for contacts: an address book that refuses the sign-in must not
+    // hold up the mail.
     if (isCredentialRefused(why.reason) && operation === 'emailmigration')
       await switchDailyOff(services, transferId, 'sign_in');
     if (!(await putToRest(services, lease, operation, why, { resumed }, services.clock.now())))
@@ -177,11 +179,11 @@ async function beginOperation(
             throw stopped;
           case 'later':
             if (verdict.waiting !== undefined) {
-              // What is noted of its progress counts it as one that has moved something.
+              // Written first, because writing progress marks the run as one that has moved something.
               if (isIdle) await progress.flush();
               const waiting = { ...verdict.waiting, ...(isIdle ? { idle: before } : {}) };
               const since = await noteWaiting(database, lease, operation, waiting, services.clock.now());
-              // Of a run that nobody ordered, its owner hears only what they have to act on.
+              // Nobody ordered this run, so its owner hears only what they have to act on.
               if (since !== null && transfer.byItself !== true)
                 await services.queue.announce(transferId, 'waiting', { occurrence: String(since) });
             }
@@ -209,7 +211,7 @@ async function beginOperation(
     },
     [Symbol.asyncDispose]: async () => {
       await progress[Symbol.asyncDispose]();
-      // It may wait for another operation, and must not run out of tries meanwhile.
+      // The operation may be waiting for another one, and must not run out of tries meanwhile.
       if (hasDoneAStep && !hasFailed)
         await noteNotIdle(database, lease, operation).catch((err: unknown) =>
           log.warn({ err, transferId, operation }, 'that a run was not idle could not be noted'),
@@ -218,7 +220,10 @@ async function beginOperation(
   };
 }
 
-/** Why an operation without credentials ends. What follows the mail has ended with it. */
+/**
+ * Why an operation without credentials ends. Operations that follow the mail end for the reason that the mail has
+ * ended.
+ */
 function withoutSource({ destinationProvider }: Transfer, operation: Operation, open: ReadonlySet<Operation>): string {
   if (open.has('emailmigration')) return SENTENCES.unexpected;
   if (operation === 'emailforwarding') return SENTENCES.forwardingWithoutMail;

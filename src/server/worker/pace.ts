@@ -5,7 +5,9 @@ const SAID_FROM = 0.1;
 /** So does a shorter time than this, in seconds. */
 const SAID_AFTER_SECONDS = 5;
 
-/** A run's progress in messages and octets: what it has moved itself, and what is left; `null` while that is unknown. */
+/**
+ * A run's progress in messages and octets: what it has moved itself, and what is left; `null` while that is unknown.
+ */
 export type Work = {
   readonly moved: { readonly messages: number; readonly octets: number; readonly refused?: number };
   readonly left: { readonly messages: number; readonly octets: number } | null;

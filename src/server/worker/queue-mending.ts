@@ -15,13 +15,14 @@ const SENT_TOGETHER = 1000;
 
 const AHEAD = "now() + interval '1 minute'";
 /**
- * What a clock that was ahead has written: of jobs that wait, of workers' last signs of life, of when they were looked
- * for.
+ * Mends times that were written while a clock was ahead: when jobs are due, when workers last gave a sign of life, and
+ * when pg-boss last looked for these.
  */
 const FROM_AHEAD = [
   `update pgboss.job set start_after = now() + (start_after - created_on), created_on = now()
    where state in ('created', 'retry') and created_on > ${AHEAD} returning 1`,
-  // What a worker gave back when it was stopped: it may have been queued long before, and is tried again within so long.
+  // Jobs that a stopped worker has returned: they may have been created long before, and are due again within the retry
+  // delay.
   `update pgboss.job set start_after = now()
    where state = 'retry' and start_after > ${AHEAD} + make_interval(secs => greatest(retry_delay, retry_delay_max)) returning 1`,
   `update pgboss.job set heartbeat_on = now() where state = 'active' and heartbeat_on > ${AHEAD} returning 1`,
@@ -30,7 +31,7 @@ const FROM_AHEAD = [
    where greatest(maintain_on, monitor_on, monitor_claim_on) > ${AHEAD} returning 1`,
 ];
 
-/** Queues the unfinished transfers that nobody works on: with the embedded database those of a former process as well. */
+/** Queues the unfinished transfers that nobody works on; with the embedded database, also those of a former process. */
 export async function queueIdle(boss: PgBoss, database: Database): Promise<void> {
   if (database.kind === 'pglite') await releaseAllLeases(database);
   // There may be very many, and visitors wait for this, so they are not looked up one by one.

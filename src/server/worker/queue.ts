@@ -13,12 +13,12 @@ import { openTakers, type TransferJob } from './takers.ts';
 import { openTurns, TAKE_BACKS, TRANSFERS } from './turns.ts';
 
 /**
- * The first pause, doubling each time, before a job that failed outside of a step is tried again, for as long as it takes
- * an operator to fix the cause.
+ * The first pause, doubling each time, before a job that failed outside of a step is tried again, for as long as it
+ * takes an operator to fix the cause.
  */
 const FIRST_AGAIN_SECONDS = 1;
 const LAST_AGAIN_SECONDS = 1800;
-/** A database that can note the job is there again. */
+/** The same after an outage of the database: if it can store the job, it is back. */
 const LAST_AGAIN_AFTER_CRASH_SECONDS = 10;
 const STOP_WITHIN_MS = 30_000;
 /**
@@ -26,7 +26,10 @@ const STOP_WITHIN_MS = 30_000;
  * behind all orders.
  */
 const HELD_PRIORITY = 1;
-/** As much later is as good; so far this machine's clock and the database's may be apart. */
+/**
+ * A job due up to this much later is as good as one due now; this also allows for a difference between this machine's
+ * clock and the database's.
+ */
 const SOON_MS = 60_000;
 
 const LOOK_FOR_NOTIFICATIONS_SECONDS = 2;
@@ -45,13 +48,13 @@ export type JobQueue = AsyncDisposable & {
    */
   sendUnlessWaiting(transferId: string, afterSeconds: number): Promise<void>;
   /**
-   * Queues a transfer that has paused, behind waiting ones, with the same exception: of two jobs each would queue the
-   * next one, and together they would use up its tries in half the time.
+   * Queues a transfer that has paused, behind waiting ones, with the same exception: two jobs would each queue another
+   * one, and together use up its tries in half the time.
    */
   sendAfterPause(transferId: string, afterSeconds: number): Promise<void>;
   /**
-   * Has the subscriber or support notified if the given transaction commits: of each kind of news, or each occurrence of
-   * it, once per transfer.
+   * Has the subscriber or support notified if the given transaction commits: of each kind of news, or each occurrence
+   * of it, once per transfer.
    */
   announce(
     transferId: string,
@@ -85,7 +88,7 @@ export type JobQueue = AsyncDisposable & {
 /** @throws {DatabaseUnavailable}, {@link SettingsError} when it can't be used */
 export async function openJobQueue({ database, log }: { database: Database; log: Log }): Promise<JobQueue> {
   const boss = await startQueues(database, toldNowAndThen(log, Date.now));
-  /** What pg-boss throws of its own connections, as what is thrown of ours. */
+  /** Turns errors of pg-boss's own connections into the same ones as those of ours. */
   const throwFault = (error: unknown): never => {
     if (error instanceof DatabaseUnavailable || new JobFailed(error).code === null) throw error;
     throw database.kind === 'postgres' ? faultOf(error) : embeddedFaultOf(error);
@@ -116,15 +119,17 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     options: Pick<SendOptions, 'priority'> = {},
   ) => {
     const jobs = await boss.findJobs<TransferJob>(queue, { key: transferId, queued: true }).catch(throwFault);
-    // Nothing is soon by a clock that is far ahead.
+    // By a clock that is far ahead, everything would be due soon.
     const soon = (await earlierTime(database, Date.now)) + afterSeconds * 1000 + SOON_MS;
     if (jobs.some(({ startAfter }) => startAfter.getTime() <= soon)) return;
-    // One that waits for later is brought forward: a second one would go on beside it.
+    // A job that waits for later is brought forward, because a second one would run in addition.
     const job: TransferJob = { transferId };
     const when: SendOptions = { singletonKey: transferId, startAfter: Math.ceil(afterSeconds), ...options };
     await boss.upsert(queue, job, when).catch(throwFault);
   };
-  /** The operator is told when it begins to fail, or fails in another way than before. */
+  /**
+   * Queues a failed job for later. The operator is told when it begins to fail, or fails in another way than before.
+   */
   const putOff = async (queue: string, { transferId, failures = 0, fault: before }: TransferJob, error: unknown) => {
     const fault = `${error instanceof Error ? error.name : typeof error} ${new JobFailed(error).code}`;
     if (fault !== before)
@@ -168,7 +173,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
         NOTIFICATIONS,
         { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS },
         async (jobs) => {
-          // Whoever sends it has logged the failure.
+          // The notifier has logged the failure.
           for (const { data, retryCount } of jobs) await handled(() => tell(data, retryCount >= TELL_TRIES));
         },
       );
@@ -178,7 +183,10 @@ export async function openJobQueue({ database, log }: { database: Database; log:
   };
 }
 
-/** While the database is away, each poll of the queue is an error, ten a second. @param now milliseconds since the epoch */
+/**
+ * Limits how often errors of the queue are logged: while the database is away, each poll fails, ten times a second.
+ * @param now milliseconds since the epoch
+ */
 export function toldNowAndThen(log: Log, now: () => number): (error: unknown) => void {
   const told = new Map<string | null, { at: number; since: number }>();
   return (thrown) => {
@@ -201,7 +209,7 @@ export function toldNowAndThen(log: Log, now: () => number): (error: unknown) =>
   };
 }
 
-/** Only pg-boss knows of its connections. */
+/** The remedy for an error of pg-boss's own connections. */
 function remedyOf(error: unknown): { readonly remedy?: string } {
   const fault = faultOf(error);
   return fault instanceof DatabaseUnavailable ? { remedy: fault.remedy } : {};

@@ -22,8 +22,8 @@ type Services = {
 };
 
 /**
- * Looks regularly for owners to remind, for daily runs that are due, and for what a wrong clock has written, until it is
- * disposed of.
+ * Looks regularly for owners to remind, for daily runs that are due, and for times that a wrong clock has written,
+ * until it is disposed of.
  */
 export function startRounds(services: Services): AsyncDisposable {
   const { clock, log } = services;
@@ -33,7 +33,7 @@ export function startRounds(services: Services): AsyncDisposable {
   const attempt = (work: Promise<void>, failed: string) =>
     work.catch((error: unknown) => log.error({ err: error }, failed));
   const look = () => {
-    // The time that is behind: whose days are over is switched off, and its credentials are erased.
+    // The earlier of two clocks: a daily whose days are over is switched off, and its credentials are erased.
     const due = earlierTime(services.database, () => clock.now());
     round = Promise.all([
       attempt(

@@ -57,7 +57,7 @@ export type Run = Waits & {
   readonly signal: AbortSignal;
   /** With the octets, if they are known, the remaining time is estimated. */
   readonly onProgress: (counts: Omit<Counts, 'left'> & Partial<Work>) => void;
-  /** Runs in a row that have moved nothing; this one is always counted, and is the first one once it has moved something. */
+  /** How many runs in a row have moved nothing, this one included; 1 once it has moved something. */
   readonly idleRuns: () => number;
   /** Whether an operation of the transfer is still open. */
   readonly isOpen: (operation: Operation) => boolean;
@@ -65,7 +65,7 @@ export type Run = Waits & {
 
 /**
  * Does a step. Returns how its operation ended, or `null` if a later step continues it. Throws what stopped it:
- * `MailError`, `ContactStoreError`, `ConsentError`, `TokenUnavailable`, `ExportPaused`, `Stopped`, `LeaseLost`; the worker
- * decides whether to try again.
+ * `MailError`, `ContactStoreError`, `ConsentError`, `TokenUnavailable`, `ExportPaused`, `Stopped`, `LeaseLost`; the
+ * worker decides whether to try again.
  */
 export type Runner = (run: Run, services: RunnerServices) => Promise<OperationEnd | null>;

@@ -30,7 +30,7 @@ export const SENTENCES = {
     'The mail server could not prove that it is the right one, so we stopped. Nothing was deleted from the mailbox that your mail comes from. Please contact support.',
   refused:
     'A mail server refused to continue. Nothing was deleted from the mailbox that your mail comes from. Please press “Put it right” on the status page, so that we try again. If that does not help, contact support with your transfer ID.',
-  // Not that what was copied stays: it may be taken back.
+  // Does not say that what was copied stays: it may be taken back.
   unanswered:
     'We waited for you for two weeks, and the transfer has ended. Nothing was deleted from the mailbox that your mail comes from. You can start the transfer again. Nothing is copied twice.',
   unansweredExport:

@@ -56,7 +56,7 @@ export async function runTakeBack(
   } catch (error) {
     if (error instanceof LeaseLost || lease.why() === 'lost') {
       log.warn({ transferId: id, epoch: lease.epoch }, 'another worker has taken the take-back over');
-      // As with transfers: this may be the only job, and otherwise the other worker's is enough.
+      // As with transfers: this may be its only job; if not, the other worker's is enough.
       await queue.sendTakeBackAgain(id, LOOK_AGAIN_SECONDS);
       return;
     }
@@ -81,7 +81,7 @@ function pauseAfter(error: unknown, idleRuns: number): number {
   return Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (Math.min(idleRuns, IDLE_RUNS) - 1));
 }
 
-/** An earlier try may have removed some. */
+/** Why nothing more is taken back. An earlier try may have removed some. */
 function notTaken(after: TakenBack | null): string {
   return after === null || after.removed === 0 ? SENTENCES.takenBackNot : SENTENCES.takenBackNoMore;
 }

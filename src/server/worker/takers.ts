@@ -13,13 +13,13 @@ export type BrokenOff = { readonly error: unknown; readonly isTurnOver: boolean;
 type Options = {
   readonly boss: PgBoss;
   readonly turns: ReturnType<typeof openTurns>;
-  /** What becomes of a job that broke off. */
+  /** Decides what becomes of a job that broke off. */
   readonly settle: (queue: string, job: TransferJob, brokenOff: BrokenOff) => Promise<void>;
 };
 
 /** The workers of this process, which are notified of its own orders and need not find them by polling. */
 export function openTakers({ boss, turns, settle }: Options): {
-  /** Notifies those of a queue. */
+  /** Notifies the workers of a queue. */
   wake(queue: string): void;
   /** Takes jobs until it is disposed of, which waits for those under way. */
   workOn(
@@ -49,7 +49,7 @@ export function openTakers({ boss, turns, settle }: Options): {
                 settle(queue, data, { error, isTurnOver: turn.signal.aborted, lasted: performance.now() - begun }),
             ).finally(() => clearTimeout(timer));
           }
-          // Many mailboxes take less time than the polling interval.
+          // Looks for the next job at once: many mailboxes take less time than the polling interval.
           boss.notifyWorker(taker);
         });
         return taker;

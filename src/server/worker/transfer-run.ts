@@ -21,7 +21,7 @@ import { SENTENCES } from './sentences.ts';
 
 /** How soon to look again at a transfer that another worker has. */
 const LOOK_AGAIN_SECONDS = 5;
-/** How soon to look whether it is the turn of one that a worker has died with. */
+/** How soon to look again whether it is the turn of a transfer that a worker has died with. */
 const SUSPECT_AGAIN_SECONDS = 30;
 /** Reminders, and the ends of resting transfers, may be late by this much. */
 const KEPT_AFTER_MS = 24 * 3_600_000;
@@ -29,8 +29,8 @@ const KEPT_AFTER_MS = 24 * 3_600_000;
 type Services = RunnerServices & { readonly queue: JobQueue };
 
 /**
- * One run of a queued transfer: takes it and follows its plan as far as possible. Then it is ended, left to its owner, or
- * queued again.
+ * One run of a queued transfer: takes it and follows its plan as far as possible. Then it is ended, left to its owner,
+ * or queued again.
  */
 export async function runTransfer(
   id: string,
@@ -50,7 +50,7 @@ export async function runTransfer(
   const { transfer, resumed } = taken;
   await using lease = holdLease(database, taken.lease, asked, services);
   const open = new Set(await openOperations(database, id));
-  // Otherwise the request came too late.
+  // If none is open, the request came too late.
   if (taken.stopAsked && open.size > 0) {
     await endAsked(lease, services);
     return;
@@ -83,7 +83,7 @@ export async function runTransfer(
     if (lease.why() === 'stop') await endAsked(lease, services);
     else {
       log.warn({ transferId: id, epoch: lease.epoch }, 'another worker has taken the transfer over');
-      // If the database has forgotten who took it, this may be the very job that ends with this run.
+      // If the database has lost the record of who took it, this may be its only job, which ends with this run.
       await queue.sendUnlessWaiting(id, LOOK_AGAIN_SECONDS);
     }
     return;
@@ -108,7 +108,7 @@ async function take(id: string, signal: AbortSignal, { database, clock, pause }:
   return { taken: await takeTransfer(database, id, TAKEN_FOR_SECONDS, taken.unreleased), asked: askedAgain };
 }
 
-/** All of its operations have ended: so does the transfer, and whoever has to be is told. */
+/** Ends a transfer whose operations have all ended, and notifies whoever has to know. */
 async function end(
   { byItself }: Transfer,
   lease: HeldLease,
@@ -155,7 +155,7 @@ async function restingNow(
   return resting;
 }
 
-/** Nothing can be done until its owner has put something right. */
+/** Leaves the transfer to its owner, who has to put something right before anything can be done. */
 async function awaitOwner(
   lease: HeldLease,
   destination: Secret | null,
@@ -167,20 +167,20 @@ async function awaitOwner(
   else await tokens.keep(destination.tokenId, ENDS_AFTER_MS + KEPT_AFTER_MS);
 }
 
-/** At its owner's request, once what was under way has been settled. */
+/** Ends the transfer at its owner's request, once what was under way has been settled. */
 async function endAsked(lease: HeldLease, services: Services): Promise<void> {
   const { transferId } = lease;
   const isStopped = await endStopped(services, transferId, lease);
   await removeUnfinishedExport(services, transferId);
   if (!isStopped) {
-    // All was done, or somebody else has ended it: this job may be the last one.
+    // All was done, or somebody else has ended it: this may be its only job.
     await services.queue.sendUnlessWaiting(transferId, LOOK_AGAIN_SECONDS);
     return;
   }
   services.log.info({ transferId }, 'a transfer was stopped by its owner');
 }
 
-/** Left for the operator: it would take the worker down again, and everybody else's transfers with it. */
+/** Leaves the transfer to the operator: it would kill the worker again, and everybody else's transfers with it. */
 async function setAside(lease: HeldLease, open: Set<Operation>, { database, log }: RunnerServices): Promise<void> {
   const { transferId } = lease;
   log.error({ transferId }, 'a transfer has killed its worker again and again, and is set aside');
@@ -189,7 +189,7 @@ async function setAside(lease: HeldLease, open: Set<Operation>, { database, log 
   open.clear();
 }
 
-/** What can't be opened any more, for instance because `SECRET_KEY` was changed, counts as gone. */
+/** Credentials that can't be opened any more, for instance because `SECRET_KEY` was changed, count as gone. */
 async function credentialsOf(id: string, { database, safe, log }: RunnerServices) {
   try {
     return {

@@ -7,11 +7,14 @@ export const TRANSFERS = 'transfers';
 export const TAKE_BACKS = 'take-backs';
 
 /**
- * What takes longer is stopped, and goes on behind what waits: slow mail servers would have all places for good, since
- * pg-boss lets a job that it has ended go before all newer ones. Take-backs have a single place.
+ * A job that takes longer is stopped, and goes on behind those that wait. Otherwise slow mail servers would have all
+ * places for good, because pg-boss runs a job that it has ended itself before all newer ones. Take-backs have a single
+ * place.
  */
 export const TURN_MS = { [TRANSFERS]: 23 * 3_600_000, [TAKE_BACKS]: 6 * 3_600_000 };
-/** While others wait, a take-back goes on behind them after this: one subscriber may have ordered many at a slow server. */
+/**
+ * While others wait, a take-back goes on behind them after this: one subscriber may have ordered many at a slow server.
+ */
 export const TAKE_BACK_WHILE_OTHERS_WAIT_MS = 30 * 60_000;
 /**
  * How often a transfer's progress is looked at, and how many looks in a row may find less than `MOVED_AT_LEAST` of it
@@ -28,7 +31,7 @@ const WAITING =
 /** Watches one turn of a transfer, which it aborts, until it is disposed of. */
 type Watch = (transferId: string, turn: AbortController) => Disposable;
 
-/** Whose turn ends while others wait. */
+/** Decides whose turn ends while others wait. */
 export function openTurns({ database, log }: { readonly database: Database; readonly log: Log }): {
   /** @param atOnce how many places there are */
   watchSlow(atOnce: number): Watch;
@@ -42,8 +45,8 @@ export function openTurns({ database, log }: { readonly database: Database; read
     return { [Symbol.dispose]: () => clearInterval(timer) };
   };
   /**
-   * Ends the turns of slow transfers that have more than half of the places (of a single one, that one) while others wait:
-   * a few slow mail servers would keep everybody from a worker for a whole turn.
+   * Ends the turns of slow transfers that have more than half of the places (or the only one) while others wait:
+   * otherwise a few slow mail servers would keep everybody waiting for a whole turn.
    */
   const watchSlow = (atOnce: number): Watch => {
     const slow = new Set<AbortController>();

@@ -4,7 +4,7 @@ import { lookAgain } from '../look-again.ts';
 import type { Sql } from '../store/database.ts';
 import { TAKE_BACKS, TRANSFERS } from './turns.ts';
 
-/** A worker with room takes what is due sooner, and one without has something under way, or has just ended it. */
+/** A worker with a free place takes due jobs sooner, and one without has a job under way, or has just ended one. */
 const TAKEN_WITHIN = '10 minutes';
 
 type Watched = {
@@ -13,7 +13,9 @@ type Watched = {
   readonly log: Pick<Log, 'error' | 'info'>;
 };
 
-/** Tells once, each time, that what waits is taken by nobody: only a web process is left to say so where no worker runs. */
+/**
+ * Logs, once each time, that nobody takes the jobs that wait: if no worker runs, only a web process is left to say so.
+ */
 export function watchUntaken({ database, clock, log }: Watched): AsyncDisposable {
   let isTold = false;
   return lookAgain(clock, async () => {

@@ -19,9 +19,9 @@ export const IDLE_RUNS = 28;
  * contacts used up until tomorrow: this many runs, most of them half an hour apart, take three days.
  */
 const AWAY_RUNS = IDLE_RUNS + 144;
-/** Gmail says goodbye to every connection for up to a day when its daily limit is exceeded: 30 hours, an hour apart. */
+/** Gmail ends every connection with BYE for up to a day when its daily limit is exceeded: 30 hours, an hour apart. */
 const SENT_AWAY_RUNS = IDLE_RUNS + 28;
-/** Runs in a row that moved nothing because a server says nothing but NO, with pauses: about four minutes. */
+/** Runs in a row that moved nothing because a server only answers a plain NO, with pauses: about four minutes. */
 const REFUSED_RUNS = 8;
 /** How often to try a sign-in that has worked before, as it may be refused for a moment. */
 const SIGN_IN_TRIES = 3;
@@ -30,7 +30,10 @@ const LONGEST_PAUSE_SECONDS = 300;
 const LONGEST_AWAY_PAUSE_SECONDS = 1800;
 const LONGEST_BUSY_PAUSE_SECONDS = 3600;
 const DAY_MS = 86_400_000;
-/** A run that died with its worker counts as idle, too: after seven, a transfer stood still for two minutes more. */
+/**
+ * Runs that died with their worker count as idle, too: without this limit, a transfer stood still for two minutes more
+ * after seven.
+ */
 const LONGEST_PAUSE_AFTER_CRASH_SECONDS = 10;
 
 /** What happens to an operation after an error stopped it. `pass on`: this worker is not the one to judge. */
@@ -63,8 +66,8 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
 }
 
 /**
- * The operator will make room on the disk, which may be that of the embedded database, and the database will come back, so
- * both are waited for indefinitely.
+ * The operator will make room on the disk, which may be that of the embedded database, and the database will come back,
+ * so both are waited for indefinitely.
  */
 function ourOwnTrouble(error: unknown, idleRuns: number): Verdict | null {
   const isFull = isDiskFull(error);
@@ -75,7 +78,7 @@ function ourOwnTrouble(error: unknown, idleRuns: number): Verdict | null {
   return { kind: 'later', seconds: LONGEST_PAUSE_SECONDS, waiting: { reason: 'disk' } };
 }
 
-/** In seconds. Whoever can note that they pause has a database again that was away; one that refuses may go on refusing. */
+/** In seconds. If the pause can be recorded, a database that was away is back. One that refuses may go on refusing. */
 export function pauseAfterDatabase({ wasAway }: DatabaseUnavailable, idleRuns: number): number {
   return pauseAfter(idleRuns, wasAway ? LONGEST_PAUSE_AFTER_CRASH_SECONDS : LONGEST_PAUSE_SECONDS);
 }
@@ -113,10 +116,11 @@ function patienceWith(error: unknown, idleRuns: number): { readonly runs: number
 
 function isAway(error: unknown, idleRuns: number): boolean {
   if (error instanceof TokenUnavailable) return true;
-  // A quota of contacts that is used up (403, 429) comes back tomorrow; a proxy answers for a server that is gone.
+  // A quota of contacts that is used up (403, 429) is renewed tomorrow; 502 and 504 are a proxy's answer for a server
+  // that is gone.
   if (error instanceof ContactStoreError) {
     if (error.pause !== undefined && runsWithin(error.pause) > 1) return true;
-    // So many only after a pause that it had asked for, or a fault that is waited for.
+    // There are more idle runs than that only after a requested pause, or a fault that is waited for.
     if (error.fault === 'unavailable' && idleRuns > IDLE_RUNS) return true;
     if (error.isThere) return false;
     return error.status === undefined ? error.pause === undefined : [403, 429, 502, 504].includes(error.status);
@@ -125,8 +129,9 @@ function isAway(error: unknown, idleRuns: number): boolean {
 }
 
 /**
- * Whether an export waits for its contacts: the mail in the same archive does not wait for days, but for a quota that comes
- * back tomorrow, and for a fault after a long pause, which has used up more runs than there are without one.
+ * Whether an export waits for its contacts. The mail in the same archive does not wait for days, except for a quota
+ * that is renewed tomorrow, and for a fault after a long requested pause, which has counted as more runs than there are
+ * without one.
  */
 export function delaysExport(error: ContactStoreError, idleRuns: number): boolean {
   if (idleRuns < IDLE_RUNS || error.status === 429) return true;

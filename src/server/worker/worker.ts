@@ -23,8 +23,8 @@ export type WorkerServices = Omit<RunnerServices, Given | 'holds' | 'processEnds
   };
 
 /**
- * Works on queued transfers and sends notifications until it is disposed of; then it finishes the messages under way and
- * returns the rest to the queue.
+ * Works on queued transfers and sends notifications until it is disposed of; then it finishes the messages under way
+ * and returns the rest to the queue.
  */
 export async function startWorker(given: WorkerServices): Promise<AsyncDisposable> {
   const stop = new AbortController();

@@ -18,7 +18,10 @@ export type PartSource = {
   readonly ledger: StagedMessages;
   /** A message's octets as they are staged, for a file of which the archive checks what is `known`. */
   readonly staged: (message: PartMessage) => AsyncIterable<Buffer>;
-  /** The same, as they were fetched. Each chunk is valid until the next one is requested. @throws {SpoolError} */
+  /**
+   * The same, verified to be as they were fetched. Each chunk is valid until the next one is requested.
+   * @throws {SpoolError}
+   */
   readonly octets: (message: PartMessage) => AsyncIterable<Buffer>;
   readonly provider: string;
   readonly made: Date;
@@ -36,7 +39,10 @@ export type PartSource = {
 /** `header` is the beginning of a message, with its header in it. */
 export type LabelledMessage = { readonly header: Buffer; readonly internalDate: Date };
 
-/** For each message: its entry, its lines in the manifests, and what the page shows of it. */
+/**
+ * The disk space that an archive takes: for each message its octets, its entry, its lines in the manifests, and what
+ * the page shows of it.
+ */
 export function roomInArchive({ octets, messages }: PartSize): number {
   return octets + 1000 * messages;
 }

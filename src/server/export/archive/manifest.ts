@@ -5,7 +5,9 @@ import type { MailFormat } from './mail-format.ts';
 
 type Listed = { readonly ledger: StagedMessages; readonly part: number; readonly format: MailFormat };
 
-/** A message as both manifests list it. `mailbox` is the server's own name, `more` is what the format needs in addition. */
+/**
+ * A message as both manifests list it. `mailbox` is the server's own name, `more` is what the format needs in addition.
+ */
 async function* messages({ ledger, part, format }: Listed) {
   const mailboxes = new Map((await ledger.mailboxes(part)).map((mailbox) => [mailbox.mailboxId, mailbox]));
   let [mailboxId, index] = [0, 0];

@@ -4,7 +4,9 @@ import { roomInArchive, type MailFormat, type PartSource } from './mail-format.t
 import { mboxBody, mboxHead, openLineEnds } from './mbox.ts';
 import { senderAddress } from './message-name.ts';
 
-/** A mailbox that continues in a later part has another file name there, so that all parts can be unpacked in one place. */
+/**
+ * A mailbox that continues in a later part has another file name there, so that all parts can be unpacked in one place.
+ */
 function pathOf({ folder, before }: Pick<PartMailbox, 'folder' | 'before'>): string {
   return `mail/${folder}${before === 0 ? '' : `.part${before + 1}`}.mbox`;
 }

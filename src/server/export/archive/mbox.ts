@@ -1,9 +1,8 @@
 /**
- * The `mboxrd` form (see RFC 4155, Appendix A): a `From_` line, three lines of ours, the message, in which lines that match
- * `>*From ` get one more `>`, and an empty line.
- *
- * To restore it byte for byte: drop the first three lines (`Status`, `X-Status`, `X-Keywords`), remove one `>` from lines
- * that match `^>+From `, turn LF into CRLF if the manifest says `crlf`, and keep the first `size` octets.
+ * The `mboxrd` form (see RFC 4155, Appendix A): a `From_` line, three lines of ours, the message, in which lines that
+ * match `>*From ` get one more `>`, and an empty line. To restore it byte for byte: drop the first three lines
+ * (`Status`, `X-Status`, `X-Keywords`), remove one `>` from lines that match `^>+From `, turn LF into CRLF if the
+ * manifest says `crlf`, and keep the first `size` octets.
  */
 export type LineEnds = 'crlf' | 'kept';
 
@@ -54,7 +53,7 @@ export function mboxHead(message: {
   );
 }
 
-/** `Thu Mar  5 14:22:33 2025`, in UTC. */
+/** `Wed Mar  5 14:22:33 2025`, in UTC. */
 function asctime(date: Date): string {
   const [day, month] = [date.toUTCString().slice(0, 3), date.toUTCString().slice(8, 11)];
   const time = date.toISOString().slice(-13, -5);

@@ -1,7 +1,9 @@
 import { addresses, fieldOf, headerFields, readable, type HeaderField } from '../mime/header-fields.ts';
 import { safeName } from '../names/safe-name.ts';
 
-/** In UTF-16 units. With date and number, a name has at most 105 units and 250 octets, below every file system's 255. */
+/**
+ * In UTF-16 units. With date and number, a name has at most 105 units and 250 octets, below every file system's 255.
+ */
 const SENDER_LENGTH = 24;
 const SUBJECT_LENGTH = 48;
 /** How much of a field is examined for its text, in characters. */

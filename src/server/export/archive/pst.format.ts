@@ -36,7 +36,8 @@ export function pst(): MailFormat {
       ?.path ?? '';
   return {
     partMessages: PART_MESSAGES,
-    // The file itself, and the archive that contains it; in the file, text is twice as large, and messages have properties.
+    // The file itself, and the archive that contains it; in the file, text is twice as large, and messages have
+    // properties.
     room: ({ octets, messages }) => 2 * octets + 1.5 * Math.min(octets, messages * TEXT_AT_MOST) + 3000 * messages,
     label: () => '',
     files: (source) => mailFiles(source, starts),
@@ -95,7 +96,7 @@ export function contactsPst(source: Scratch, contacts: () => AsyncIterable<Conta
   return inScratch(source, { name: 'contacts', folders, items: items() }, 'contacts', () => {});
 }
 
-/** Such a file is written at both ends, so it is in a folder of its own until the archive has it. */
+/** A PST file is completed at its beginning, so it is in a temporary folder of its own until the archive has it. */
 async function* inScratch(
   { scratch, id, made, signal }: Scratch,
   content: { readonly name: string; readonly folders: readonly PstFolder[]; readonly items: AsyncIterable<PstItem> },
@@ -136,7 +137,7 @@ function foldersOf(
       (each) => each.toWellFormed() || '_',
     );
     const role = ROLES[specialUse];
-    // As Outlook calls it, also where only what is below it is named.
+    // Outlook's name for the inbox, also if only a mailbox below it is listed.
     const names = [first.toUpperCase() === 'INBOX' ? 'Inbox' : first, ...below];
     const known = role === undefined || roles.has(role) ? {} : { role };
     if (role !== undefined) roles.add(role);

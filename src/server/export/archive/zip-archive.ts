@@ -10,10 +10,11 @@ import { openPacking } from './packing.ts';
 import { centralHeader, descriptor, endOfDirectory, localHeader, type ZipEntry } from './zip-format.ts';
 
 /**
- * `path`: in the archive, parts joined by `/`; an empty folder's ends with one. `content`: read once, when its turn comes;
- * each chunk is valid until the next one is requested. `grain`: the size of the messages in it, in octets, which decides
- * whether it is compressed. `known`: size and checksum of what is staged, if known before reading. `packedSize`: if given,
- * `content` is already deflated and has that many octets, and must throw if they are not what was deflated.
+ * `path`: in the archive, parts joined by `/`; an empty folder's ends with one. `content`: read once, when its turn
+ * comes; each chunk is valid until the next one is requested. `grain`: the size of the messages in it, in octets, which
+ * decides whether it is compressed. `known`: size and checksum of what is staged, if known before reading.
+ * `packedSize`: if given, `content` is already deflated and has that many octets, and must throw if they are not what
+ * was deflated.
  */
 export type ArchiveFile = {
   readonly path: string;
@@ -28,8 +29,8 @@ export type WrittenFile = { readonly size: number; readonly sha256: string; read
 
 /**
  * In octets. Smaller messages are text, which shrinks to a third. Larger ones are attachments in base64, and so are
- * smaller ones without a blank in their middle: those would shrink by a quarter at a fifth of the speed, so they are stored
- * as they are.
+ * smaller ones without a blank in their middle: those would shrink by a quarter at a fifth of the speed, so they are
+ * stored as they are.
  */
 const COMPRESSED_BELOW = 64 * 1024;
 const MIDDLE = 1024;
@@ -44,8 +45,8 @@ const [BLOCK, STREAMED] = [PIECE, 128 * 1024];
 const SYNCED_AHEAD = 32 * 1024 * 1024;
 
 /**
- * Writes a new ZIP (ZIP64 where necessary) and syncs it to the disk. The caller removes it if this throws. Its directory
- * has the order of `files`; what takes time to compress may be stored behind later files.
+ * Writes a new ZIP (ZIP64 where necessary) and syncs it to the disk. The caller removes it if this throws. Its
+ * directory has the order of `files`; what takes time to compress may be stored behind later files.
  * @throws {SpoolError} if a file's content is not what is `known` of it
  */
 export async function writeArchive(
@@ -130,7 +131,9 @@ function requireKnown(known: Known['known'], size: number, sum: number): void {
   if (size !== known.size || sum !== known.crc32) throw new SpoolError('What was staged is not what came.');
 }
 
-/** A folder, something written as it arrives, or a file of which nothing is known before it has been read. */
+/**
+ * Writes a folder, something that arrives piece by piece, or a file of which nothing is known before it has been read.
+ */
 async function writeLarge(file: ArchiveFile, output: Output, signal: AbortSignal): Promise<ZipEntry> {
   const { path, modified } = file;
   const isFolder = path.endsWith('/');
@@ -182,7 +185,7 @@ async function writeUnknown(file: ArchiveFile, output: Output, signal: AbortSign
 
 async function deflateInto(output: Output, content: AsyncIterable<Uint8Array>): Promise<void> {
   const deflate = createDeflateRaw({ ...COMPRESSION, chunkSize: STREAMED });
-  // When closed, it does not report what it has not read.
+  // Once closed, the stream does not call back for what it has not read.
   let giveUp: ((error: Error) => void) | undefined;
   deflate.once('close', () => giveUp?.(new Error('What was compressed could not be written.')));
   const feed = async () => {
@@ -257,7 +260,10 @@ type Output = AsyncDisposable & {
   position(): number;
   /** Takes octets, which may be changed once this has resolved. */
   write(bytes: Uint8Array): Promise<void>;
-  /** The same. @returns the checksum of what has the checksum `before` and of these octets behind it */
+  /**
+   * The same.
+   * @returns the checksum of what has the checksum `before`, followed by these octets
+   */
   writeSummed(bytes: Uint8Array, before: number): Promise<number>;
   end(): Promise<WrittenFile>;
 };
@@ -268,7 +274,7 @@ function openOutput(file: UnbufferedFile): Output {
   const pieces: Buffer[] = [];
   let [block, other] = [alignedBuffer(BLOCK), alignedBuffer(BLOCK)];
   let [filled, flushed, synced] = [0, 0, 0];
-  /** Of what is in the block. */
+  /** The checksum of what is in the block. */
   let piece = 0;
   let writing: Promise<void> = Promise.resolve();
   let syncing: Promise<void> = Promise.resolve();
@@ -313,7 +319,7 @@ function openOutput(file: UnbufferedFile): Output {
       }),
     writeSummed: async (bytes, before) => {
       let sum = before;
-      // Reading them once for both sums.
+      // Reads the octets only once for both checksums.
       await put(bytes, (taken) => {
         const own = crc32(taken);
         sum = joinedCrc32(sum, own, taken.length);

@@ -1,4 +1,6 @@
-/** The records of a ZIP file: APPNOTE.TXT 6.3.10, with its 64-bit extension (§4.3.14, §4.5.3) where a number needs it. */
+/**
+ * The records of a ZIP file: APPNOTE.TXT 6.3.10, with its 64-bit extension (§4.3.14, §4.5.3) where a number needs it.
+ */
 
 /** What is known of an entry once it has been written. Sizes and the offset of its header are in octets. */
 export type ZipEntry = {
@@ -23,7 +25,7 @@ const [FILE_MODE, FOLDER_MODE] = [0o100644, 0o40755];
 const DOS_FOLDER = 0x10;
 /** All bits set mean "see the 64-bit field". */
 const [MOST_16, MOST_32] = [0xffff, 0xffff_ffff];
-/** Of the times, only the one of modification. */
+/** The flags of the field: only the time of modification. */
 const MODIFIED_ONLY = Buffer.of(1);
 
 /** §4.3.7. If checksum and sizes are not known yet, they follow the data: {@link descriptor}. */
@@ -96,7 +98,9 @@ export function endOfDirectory({
   return records.long(Math.min(size, MOST_32)).long(Math.min(at, MOST_32)).short(0).end();
 }
 
-/** A record of known length, filled from its beginning; numbers are little-endian. An archive has two for each message. */
+/**
+ * A record of known length, filled from its beginning; numbers are little-endian. An archive has two for each message.
+ */
 class Filling {
   readonly #bytes: Buffer;
   #at = 0;
@@ -157,7 +161,10 @@ function putDosTime(header: Filling, date: Date): void {
 const EXACT_TIME_LENGTH = 9;
 const secondsOf = (date: Date) => Math.floor(date.getTime() / 1000);
 
-/** Info-ZIP's field 0x5455, in seconds since 1970, as DOS time has no zone; without what readers interpret differently. */
+/**
+ * Info-ZIP's field 0x5455, in seconds since 1970, as DOS time has no zone. Left out for times that readers interpret
+ * differently.
+ */
 function exactTimeLength(date: Date): number {
   const seconds = secondsOf(date);
   return seconds < 0 || seconds > 0x7fff_ffff ? 0 : EXACT_TIME_LENGTH;

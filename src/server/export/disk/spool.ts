@@ -6,7 +6,7 @@ import { alignedBuffer, alignedDown, alignedUp, openUnbuffered, type UnbufferedF
 /** What was staged is missing, or is not what was written. It has to be fetched again. */
 export class SpoolError extends Error {
   override name = 'SpoolError';
-  /** The system's, if it has refused: `ENOENT` where what was staged is elsewhere. */
+  /** The system's error code, if there is one: `ENOENT` if what was staged is on another machine. */
   readonly code: string | undefined;
   constructor(message: string, options: { readonly cause?: NodeJS.ErrnoException } = {}) {
     super(message, options);
@@ -30,7 +30,10 @@ const OPEN_SEGMENTS = 8;
 export type SpoolWriter = AsyncDisposable & {
   readonly segment: string;
   begin(): Place;
-  /** Takes octets, which may be changed afterwards. @returns false if `drained` must be awaited before more are given */
+  /**
+   * Takes octets, which may be changed afterwards.
+   * @returns false if `drained` must be awaited before more are given
+   */
   append(octets: Uint8Array): boolean;
   drained(): Promise<void>;
   /** The size of the message. */
@@ -55,7 +58,8 @@ export async function openSpoolWriter(
   let began = 0;
   const take = (octets: Uint8Array) => {
     const taken = octets.subarray(0, BLOCK - filled);
-    // In one piece: into shared memory, `set` and `copy` go octet by octet, which takes five times as long.
+    // `fill` copies in one piece; `set` and `copy` go octet by octet into shared memory, which takes five times as
+    // long.
     if (taken.length > 0) block.fill(taken, filled, filled + taken.length);
     filled += taken.length;
     rest = octets.subarray(taken.length);
@@ -108,8 +112,8 @@ type Window = { readonly from: number; readonly length: number };
 type Windows = readonly [Buffer, Buffer];
 
 /**
- * Reads what was staged, one message at a time; neighbouring messages are read from the disk together, ahead of need. The
- * messages of one mailbox may alternate between segments, so each segment has a window of its own.
+ * Reads what was staged, one message at a time; neighbouring messages are read from the disk together, ahead of need.
+ * The messages of one mailbox may alternate between segments, so each segment has a window of its own.
  */
 export function openSpoolReader(folder: string): SpoolReader {
   const segments = new Map<string, SegmentReader>();
@@ -204,8 +208,8 @@ async function openStaged(path: string): Promise<UnbufferedFile> {
 }
 
 /**
- * Removes segments and unfinished archives that nothing refers to. It first lists what exists and then asks what to keep,
- * so what somebody begins meanwhile stays.
+ * Removes segments and unfinished archives that nothing refers to. It first lists what exists and then asks what to
+ * keep, so what somebody begins meanwhile stays.
  */
 export async function sweepSpool(folder: string, kept: () => Promise<ReadonlySet<string>>): Promise<void> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {

@@ -25,9 +25,9 @@ export function alignedBuffer(size: number, isShared = false): Buffer {
 }
 
 /**
- * A file that we write once and read once, bypassing the page cache (`O_DIRECT`, open(2)): copying each octet into memory
- * that nobody reads it from costs more than the disk does. If a system, a disk or a length does not allow this, it is an
- * ordinary file.
+ * A file that we write once and read once, bypassing the page cache (`O_DIRECT`, open(2)): copying each octet into
+ * memory that nobody reads it from costs more than the disk does. If a system, a disk or a length does not allow this,
+ * it is an ordinary file.
  */
 export type UnbufferedFile = AsyncDisposable & {
   write(octets: Uint8Array, position: number): Promise<void>;

@@ -1,8 +1,8 @@
 import type { OctetRange } from '../storage/export-store.ts';
 
 /**
- * What a `Range` field asks for (RFC 9110 §14.1.2): a range, `unsatisfiable`, or `null` for the whole file: if there is no
- * field, it is malformed, or it asks for several ranges, which a server may answer with everything (§14.2).
+ * What a `Range` field asks for (RFC 9110 §14.1.2): a range, `unsatisfiable`, or `null` for the whole file: if there is
+ * no field, it is malformed, or it asks for several ranges, which a server may answer with everything (§14.2).
  */
 export function rangeOf(field: string | undefined, size: number): OctetRange | 'unsatisfiable' | null {
   const found = /^bytes[ \t]*=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(field ?? '');

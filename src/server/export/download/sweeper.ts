@@ -22,7 +22,8 @@ type Services = {
 
 /**
  * Deletes a finished export: from now on it is not offered, whatever happens to its files. What can't be removed now is
- * swept later. @returns whether there was one
+ * swept later.
+ * @returns whether there was one
  */
 export async function deleteExport(services: Services, name: string): Promise<boolean> {
   const [row] = await services.database.query<{ id: number }>(
@@ -60,7 +61,7 @@ async function nowOrLater(log: Log, remove: () => Promise<void>): Promise<void> 
   }
 }
 
-/** All of it but its name, by which late arrivals are found. */
+/** Removes all of it but its name, by which files that arrive late are found. */
 async function removeUnfinished({ database, exports }: Removing, { id, name }: Named): Promise<void> {
   await database.transaction(async (sql) => {
     for (const table of ['export_mailboxes', 'export_contacts', 'export_cards', 'export_files'])

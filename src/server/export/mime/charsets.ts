@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 
-/** What decodes octets that arrive in pieces; `encoding` is the name by which the web knows it, if it does. */
+/** Decodes octets that arrive in pieces. `encoding` is the name by which the web knows the charset, if it does. */
 export type CharsetDecoder = Pick<TextDecoder, 'encoding'> & {
   decode(octets?: Uint8Array, options?: { readonly stream?: boolean }): string;
 };
@@ -35,14 +35,14 @@ const CODE_PAGES: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** What programs say that do not know it: such text is read by its octets. */
+/** What programs state that do not know the charset: such text is read by its octets. */
 const NO_CHARSETS = new Set(['', 'us-ascii', 'ascii', 'ansi', 'default', 'unknown', 'x-unknown', 'unknown-8bit']);
 
 export function isUnlabelled(charset: string): boolean {
   return NO_CHARSETS.has(charset.trim().toLowerCase());
 }
 
-/** Whether ISO-2022-JP shows by its escapes. */
+/** Whether its escapes show that it is ISO-2022-JP. */
 export function isJapanese(octets: Buffer): boolean {
   return octets.includes('\u001b$B') || octets.includes('\u001b$@');
 }
@@ -66,7 +66,7 @@ export function decoderOf(charset: string): CharsetDecoder | undefined {
   }
 }
 
-/** Those that browsers no longer read, and so `TextDecoder` does not. */
+/** Charsets that browsers, and so `TextDecoder`, no longer read. */
 const OWN: ReadonlyMap<string, () => CharsetDecoder> = new Map(
   Object.entries({
     'utf-7': openUtf7,
@@ -86,7 +86,7 @@ function codePage(name: string): (() => CharsetDecoder) | undefined {
 const NOTHING = new Uint8Array();
 
 function openSigns(encoding: string, signOf: (octet: number) => string, end = () => ''): CharsetDecoder {
-  /** The first half of a sign whose second one has not come. */
+  /** The first half of a surrogate pair whose second one has not come. */
   let half = '';
   return {
     encoding,
@@ -100,10 +100,10 @@ function openSigns(encoding: string, signOf: (octet: number) => string, end = ()
   };
 }
 
-/** Puts what an octet stands for in a charset of eight bits: nothing, itself, or others, two at most. */
+/** Outputs what an octet stands for in an eight-bit charset: nothing, itself, or up to two octets. */
 type Unshift = (octet: number, put: (octet: number) => void) => void;
 
-/** A charset of seven bits that says where the characters of one of eight bits begin and end. */
+/** A seven-bit charset that marks where the characters of an eight-bit one begin and end. */
 function openShifted(encoding: string, unshift: Unshift): CharsetDecoder {
   const decoder = new TextDecoder(encoding);
   return {
@@ -122,7 +122,7 @@ function openShifted(encoding: string, unshift: Unshift): CharsetDecoder {
 }
 
 const [LF, SHIFT_OUT, SHIFT_IN, ESCAPE, SPACE, OPEN, CLOSE, TILDE] = [0x0a, 0x0e, 0x0f, 0x1b, 0x20, 0x7b, 0x7d, 0x7e];
-/** `ESC $ ) C` says that there is Korean to come (RFC 1557). */
+/** The length of `ESC $ ) C`, which announces Korean (RFC 1557). */
 const DESIGNATOR = 4;
 
 function openKorean(): CharsetDecoder {
@@ -139,7 +139,9 @@ function openKorean(): CharsetDecoder {
   });
 }
 
-/** `~{` begins Chinese and `~}` ends it; `~~` is a tilde, and a line goes on after one at its end (RFC 1843). */
+/**
+ * `~{` begins Chinese and `~}` ends it; `~~` is a tilde, and a line with one at its end goes on in the next (RFC 1843).
+ */
 function openChinese(): CharsetDecoder {
   let [isShifted, isEscape] = [false, false];
   return openShifted('gbk', (octet, put) => {
@@ -165,7 +167,7 @@ const [PLUS, MINUS] = [0x2b, 0x2d];
 /** Base64 of UTF-16 from `+` up to `-`, or to anything else that is no base64; `+-` is a plus (RFC 2152). */
 function openUtf7(): CharsetDecoder {
   let [bits, held, isShifted, isFirst] = [0, 0, false, false];
-  /** What is left of a sign that did not come whole. */
+  /** U+FFFD if the last character is incomplete. */
   const unshifted = () => {
     const isWhole = !isShifted || (held < 6 && (bits & ((1 << held) - 1)) === 0);
     isShifted = false;

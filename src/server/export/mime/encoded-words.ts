@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { decoderOf, decodeUnlabelled, isUnlabelled } from './charsets.ts';
 
-/** One word (RFC 2047 §2), up to where the next one begins. Some programs leave blanks and question marks in it. */
+/**
+ * One encoded word (RFC 2047 §2), up to where the next one begins. Some programs leave blanks and question marks in it.
+ */
 const WORD = /=\?([^?\s]+)\?(?:b\?([^?]*)|q\?((?:[^?=]|=(?!\?(?!=))|\?(?!=))*))\?=/gi;
 
 type Word = { readonly charset: string; readonly octets: Buffer };
@@ -11,7 +13,7 @@ export function decodedWords(value: string): string {
   return replaced(value, (text) => text);
 }
 
-/** Text with one encoded word, in UTF-8, for all that follow one another: no sign in it can end a name. */
+/** Text in which each run of encoded words is a single one in UTF-8, so that no character within it can end a name. */
 export function wordsInUnicode(value: string): string {
   return replaced(value, (text) => `=?utf-8?B?${Buffer.from(text).toString('base64')}?=`);
 }
@@ -41,13 +43,13 @@ function wordOf([, charset = '', base64, quoted = '']: RegExpExecArray): Word {
   return { charset: charset.replace(/\*.*/, '').toLowerCase(), octets };
 }
 
-/** Some programs leave letters in it as they are, in UTF-8. */
+/** Decodes the Q encoding. Some programs leave letters as they are, in UTF-8. */
 function quotedOctets(quoted: string): Buffer {
   const signs = Buffer.from(quoted.replaceAll('_', ' ')).toString('latin1');
   return Buffer.from(escapesDecoded(signs, /=([0-9a-f]{2})/gi), 'latin1');
 }
 
-/** Some programs cut characters between two words of one charset. */
+/** Decodes words of one charset together: some programs split characters between two of them. */
 function textOf(words: readonly Word[]): string {
   let [text, at] = ['', 0];
   while (at < words.length) {

@@ -1,9 +1,9 @@
-/** How many signs of quoting are counted before a line. */
+/** How many `>` before a line are counted. */
 const QUOTED = /^>{0,100}/;
 
 /**
- * Text of the form `flowed` (RFC 3676) with each paragraph in one line: a line that ends with a blank goes on in the
- * next one of as many `>`. `delSp`: the blank is not part of the text.
+ * Puts each paragraph of `format=flowed` text (RFC 3676) in one line: a line that ends with a blank goes on in the next
+ * one that has as many `>`. `delSp`: the blank is not part of the text.
  */
 export function unflowed(text: string, delSp: boolean): string {
   const pieces: string[] = [];

@@ -13,8 +13,8 @@ const WORDS_LENGTH = 8 * 1024;
 export type HeaderField = { readonly name: string; readonly value: string };
 
 /**
- * The fields of a header (RFC 5322 §2.2), unfolded, each in its own charset, or else that of the text. Lines that are not
- * fields are left out.
+ * The fields of a header (RFC 5322 §2.2), unfolded, each in its own charset, or else that of the text. Lines that are
+ * not fields are left out.
  */
 export function headerFields(header: Uint8Array): HeaderField[] {
   const isUnicode = isUtf8(header);
@@ -42,10 +42,13 @@ export function headerFields(header: Uint8Array): HeaderField[] {
   return values.map(({ name, value }) => ({ name, value: decoded(value) }));
 }
 
-/** What ASCII is not in every charset. */
+/** ASCII that is not the same in every charset. */
 const PLAIN = Buffer.from('az 09 +AOQ- ~{VP~}');
 
-/** Programs from before MIME's encoded words wrote a header in the charset of the text, if ASCII is a part of that. */
+/**
+ * The decoder for headers of programs from before encoded words: they used the charset of the text, if ASCII is a part
+ * of that.
+ */
 function decoderOfText(contentType: string): CharsetDecoder | undefined {
   const decoder = decoderOf(structured(contentType).parameters.get('charset') ?? '');
   return decoder?.decode(PLAIN) === PLAIN.toString() ? decoder : undefined;
@@ -71,7 +74,7 @@ export function addresses(fields: readonly HeaderField[], name: string): Address
     .filter((found) => found.name !== '' || found.email !== '');
 }
 
-/** Without the address in which a field of more than its length was cut. */
+/** Without its last address, if the field was cut off at the length limit. */
 function withoutCut(value: string): string {
   if (value.length < FIELD_LENGTH) return value;
   let [end, isQuoted] = [0, false];
@@ -117,12 +120,12 @@ export function structured(field: string): Structured {
   return { value: value.toLowerCase(), parameters: plain };
 }
 
-/** `from` and `to`: where what was between quotes begins and ends. */
+/** `from` and `to`: where the quoted text begins and ends. */
 type Piece = { readonly text: string; readonly from: number; readonly to: number };
 
 const UNQUOTED = { from: Infinity, to: 0 };
 
-/** Without the blanks around it, but with those between its quotes. */
+/** A parameter's value without the blanks around it, but with those within its quotes. */
 function valueAfter(equals: number, { text, from, to }: Piece): string {
   let [start, end] = [equals + 1, text.length];
   while (start < Math.min(from, end) && BLANK.test(text[start] ?? '')) start += 1;
@@ -137,10 +140,10 @@ function split(field: string): Piece[] {
   const pieces: Piece[] = [];
   let [piece, isQuoted, depth] = ['', false, 0];
   let quotes: Omit<Piece, 'text'> = UNQUOTED;
-  /** Whether the piece is a name of a file without quotes, which may have brackets, and whether it has begun. */
+  /** Whether the piece is an unquoted file name, which may contain parentheses, and whether it has begun. */
   let [isName, isBegun] = [false, false];
   const lastClose = field.lastIndexOf(')');
-  /** Where what belongs to the piece and has not been taken begins. */
+  /** Where the text begins that belongs to the piece and has not been taken yet. */
   let from = 0;
   const take = (end: number) => {
     piece += field.slice(from, end);

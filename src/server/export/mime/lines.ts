@@ -1,8 +1,8 @@
-/** Signs and lines of messages, by their octets. */
+/** Characters and lines of messages, by their octets. */
 export const [LF, CR, DASH, SPACE, TAB] = [0x0a, 0x0d, 0x2d, 0x20, 0x09];
 const DASHES = Buffer.from('\n--');
 
-/** A line that a header can begin with: a field, or an mbox's own line, also as an older mbox quoted it. */
+/** Whether a header can begin with this line: a field, or an mbox's own line, also as an older mbox quoted it. */
 export function beginsHeader(line: Buffer): boolean {
   const colon = line.indexOf(0x3a);
   const isField = colon > 0 && line.subarray(0, colon).every((octet) => octet > SPACE && octet < 0x7f);

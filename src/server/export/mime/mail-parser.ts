@@ -16,8 +16,8 @@ import {
 } from './lines.ts';
 
 /**
- * A part as its own header describes it. `within` are the multiparts around it, from the message's own inwards.
- * `isRaw`: it is all of a multipart that could not be divided.
+ * A part as its own header describes it. `within` are the multiparts around it, from the outermost inwards. `isRaw`: it
+ * is all of a multipart that could not be divided.
  */
 export type Part = {
   readonly type: string;
@@ -28,7 +28,7 @@ export type Part = {
   readonly isRaw?: true;
 };
 
-/** Marks that turn the order of signs around, by which a name can seem to end as another kind of file. */
+/** Direction marks, by which a name can seem to end as another kind of file. */
 const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** A part's own file name, in one line; empty if it has none. */
@@ -78,7 +78,7 @@ const MESSAGES = 8;
 const PARTS = 1000;
 const HEADER_LENGTH = 1024 * 1024;
 const BOUNDARY_LENGTH = 200;
-/** Text before the first part is a line for programs that don't know MIME. */
+/** Up to this length, text before the first part is taken for a note to programs that don't know MIME. */
 const PREAMBLE_LENGTH = 500;
 /** How much of a multipart whose first part never comes is read as text. */
 const PARTLESS_LENGTH = 256 * 1024;
@@ -88,7 +88,7 @@ type Frame =
   /** Its boundary as Latin-1, a character for each octet. */
   | { readonly kind: 'multipart'; readonly type: string; readonly boundary: string; isSeen: boolean };
 
-/** By transfer encoding; of the last, which no standard has, each program had a name of its own. */
+/** By transfer encoding. uuencode is in no standard of mail, so each program had a name of its own for it. */
 const DECODERS = new Map([
   ['base64', base64],
   ['quoted-printable', quotedPrintable],
@@ -100,8 +100,8 @@ function decoderFor(encoding: string, isWords: boolean): typeof asIs {
 }
 
 /**
- * Reads one message (RFC 5322, 2045, 2046) as it arrives, in constant memory: only headers and unfinished lines are held.
- * It accepts anything; if something is malformed, the handler is told.
+ * Reads one message (RFC 5322, 2045, 2046) as it arrives, in constant memory: only headers and unfinished lines are
+ * held. It accepts anything; if something is malformed, the handler is told.
  */
 export class MailParser {
   readonly #frames: Frame[] = [];
@@ -148,7 +148,10 @@ export class MailParser {
     this.#bytes = Buffer.from(this.#bytes.subarray(this.#at));
   }
 
-  /** One line of a header. @returns false while it is incomplete */
+  /**
+   * One line of a header.
+   * @returns false while it is incomplete
+   */
   #readHeader(isEnd: boolean): boolean {
     const [bytes, at] = [this.#bytes, this.#at];
     const end = bytes.indexOf(LF, at);
@@ -174,7 +177,7 @@ export class MailParser {
     this.#at += line.length;
     this.#headerLength += line.length;
     if (this.#headerLength <= HEADER_LENGTH) this.#header.push(Buffer.from(line));
-    // Where CR alone ends some lines, the text may be taken for a part of the header.
+    // If CR alone ends some lines, the text may be taken for a part of the header.
     if (this.#headerLength > HEADER_LENGTH || content.includes(CR)) this.#handler().fault();
     if (content.length === 0) this.#endHeader();
     return true;
@@ -251,7 +254,7 @@ export class MailParser {
     };
   }
 
-  /** A file in the midst of a text. */
+  /** A uuencoded file in the middle of a text. */
   #attached(name: string, { within }: Part, handler: MailHandler): Sink | undefined {
     this.#parts += 1;
     if (this.#parts > PARTS) {
@@ -267,7 +270,10 @@ export class MailParser {
     });
   }
 
-  /** Octets up to the next delimiter line. @returns false while its place is not known */
+  /**
+   * Octets up to the next delimiter line.
+   * @returns false while its place is not known
+   */
   #readBody(isEnd: boolean): boolean {
     const [bytes, from] = [this.#bytes, this.#at];
     if (!this.#frames.some(({ kind }) => kind === 'multipart')) {
@@ -307,7 +313,10 @@ export class MailParser {
     else this.#ignore(bytes);
   }
 
-  /** Text before the first part and after the last one is dropped; if it is more than a word, this is reported. */
+  /**
+   * Text before the first part and after the last one is dropped; that is reported, unless it is blank or a short
+   * preamble.
+   */
   #ignore(bytes: Buffer): void {
     const isPreamble = !this.#isAfterParts && this.#ignored < PARTLESS_LENGTH;
     if (isPreamble) this.#preamble.push(Buffer.from(bytes.subarray(0, PARTLESS_LENGTH - this.#ignored)));
@@ -358,7 +367,7 @@ export class MailParser {
     }
   }
 
-  /** What is in a multipart without a delimiter is read as text. */
+  /** Reads what is in a multipart without any delimiter as text. */
   #endPartless(): void {
     const handler = this.#handler();
     handler.fault();

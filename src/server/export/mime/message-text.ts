@@ -8,7 +8,7 @@ import type { Sink } from './transfer-decoders.ts';
 /** How much of a message's plain text, and of its HTML, is kept, in UTF-16 units. */
 const KEPT = 200_000;
 const ATTACHED_AT_MOST = 50;
-/** How deep in one another messages may be that are encoded, which no standard allows. */
+/** How deep messages may be nested that are encoded, which no standard allows. */
 const ENCODED_AT_MOST = 3;
 
 /** What a person reads of a message. `html` is empty if it has none; otherwise it includes its plain text as well. */
@@ -43,11 +43,11 @@ export function openTextReader(): TextReader {
 }
 
 type Kind = 'text' | 'html';
-/** How much more may be kept, of a message and of those within it, and of what there was no room for all. */
+/** How much more may be kept of a message and those within it, and which kinds of text did not fit as a whole. */
 type Room = { text: number; html: number; readonly cut: Set<Kind>; readonly attached: string[] };
-/** `isRepeated`: HTML says the same. `isRaw`: it is what could not be told apart. */
+/** `isRepeated`: HTML has the same text. `isRaw`: it is a multipart that could not be divided. */
 type Piece = { readonly kind: Kind; readonly isRaw: boolean; isRepeated: boolean; content: string };
-/** What is shown as long as there is no other text; `label` is what it is named by then. */
+/** Text that is shown as long as there is no other; `label` is its name among the attachments once there is. */
 type Spare = { readonly piece: Piece; readonly label: string | undefined; readonly isAllCut: boolean };
 
 class Reading implements MailHandler {
@@ -55,7 +55,7 @@ class Reading implements MailHandler {
   readonly #depth: number;
   readonly #onEnd: ((pieces: readonly Piece[]) => void) | undefined;
   readonly #pieces: Piece[] = [];
-  /** Those of this message, and not of one within it, that may say the same in another form. */
+  /** Pieces of this message itself, not of one within it, that may be the same text in another form. */
   readonly #choices: Piece[] = [];
   #fields: readonly HeaderField[] = [];
   #spare: Spare | undefined;

@@ -5,12 +5,12 @@ import type { Sink } from './transfer-decoders.ts';
 
 /** How much of a body is used to determine its charset. */
 const SNIFFED = 64 * 1024;
-/** How much of HTML may stand before what it says of its charset. */
+/** How much of HTML is searched for a charset. */
 const META = 2 * 1024;
 
 /**
- * Decodes a text by the charset that its header states, else by the one that it states itself, whatever it is: what fits no
- * charset is read as windows-1252, and reported at the end.
+ * Decodes any text, by the charset that its header states, else by the one that the text states itself. What does not
+ * fit is read as windows-1252, and reported at the end.
  */
 export function textDecoder({ type, content }: Pick<Part, 'type' | 'content'>, output: (text: string) => void): Sink {
   let sniffed: Uint8Array[] | undefined = [];
@@ -25,7 +25,7 @@ export function textDecoder({ type, content }: Pick<Part, 'type' | 'content'>, o
     const stated = isUnsaid ? undefined : statedDecoder(declared, start);
     if (!isUnsaid && stated === undefined) isClean = false;
     const head = withoutCut(start);
-    // A last octet that is the only one of its kind is a letter, and not the beginning of one.
+    // If only the last octet is not ASCII, it is a whole character and not the beginning of one.
     const isLetter = isWhole && isUnsaid && isAscii(head);
     const isUnicode = isUtf8(start) || (isUtf8(head) && !isLetter);
     const known = stated ?? (isUnicode && !isAscii(start) ? undefined : decoderWithin(start, type));
@@ -67,7 +67,9 @@ function zerosAt(place: 0 | 1, octets: Buffer): number {
   return zeros;
 }
 
-/** By the charset that a text shows by its own words; what can be read in ASCII is not in UTF-16, whatever it says. */
+/**
+ * The decoder for the charset that a text states itself. What can be read as ASCII is not UTF-16, whatever it states.
+ */
 function decoderWithin(start: Buffer, type: string): CharsetDecoder | undefined {
   if (isJapanese(start)) return decoderOf('iso-2022-jp');
   if (type !== 'text/html') return undefined;

@@ -63,8 +63,8 @@ export function base64(output: Output): Sink {
 const LINE_LENGTH = 4096;
 
 /**
- * Text in base64, after which there may be lines as they are, reported at the end: mailing lists and scanners add them to
- * what they can't decode.
+ * Base64 text, which may be followed by plain lines: mailing lists and scanners add them to what they can't decode.
+ * They are kept, and reported at the end.
  */
 export function base64Text(output: Output): Sink {
   const encoded = base64(output);
@@ -102,7 +102,10 @@ export function base64Text(output: Output): Sink {
   };
 }
 
-/** Whether a line is no base64, but words. Before base64 has shown its end, signs that are lost in it are not enough. */
+/**
+ * Whether a line is plain words and not base64. Before the padding has shown the end of base64, a few foreign
+ * characters are not enough.
+ */
 function isWords(line: Uint8Array, isOver: boolean): boolean {
   let [signs, foreign, hasBlank, isDivided] = [0, 0, false, false];
   for (const octet of line) {

@@ -6,15 +6,15 @@ const BEGIN = Buffer.from('begin ');
 const HEAD = /^begin [0-7]{3,4} (\S[^\r\n]{0,200})$/;
 /** How much is held to see whether a file begins, and the longest line of one. */
 const [HEAD_LENGTH, LINE_LENGTH] = [400, 200];
-/** How much of nothing may be around a file that is all of a part. */
+/** How much blank text may be around a file that is all of a part. */
 const BLANKS_LENGTH = 200;
-/** Octets in a line, and the signs for all of them. */
+/** The most octets in a line, and the range of the characters that encode them. */
 const [LINE_OCTETS, FIRST, LAST] = [45, 0x20, 0x60];
 const [LF, CR] = [0x0a, 0x0d];
 
 /**
- * Divides text from the files in it that are uuencoded (as POSIX says), which is how mail programs sent them without MIME.
- * `attach` returns what takes a file's octets, or `undefined` if they are not wanted.
+ * Separates text from the files in it that are uuencoded (as POSIX says), which is how mail programs sent files before
+ * MIME. `attach` returns what takes a file's octets, or `undefined` if they are not wanted.
  */
 export function withoutFiles(text: Sink, attach: (name: string) => Sink | undefined): Sink {
   const divider = new Divider(text, attach);
@@ -22,8 +22,8 @@ export function withoutFiles(text: Sink, attach: (name: string) => Sink | undefi
 }
 
 /**
- * What is uuencoded as a whole, by its transfer encoding. What else is there stays as it is, and is reported at the end,
- * except for a few empty lines around the file.
+ * Decodes a part that is uuencoded by its transfer encoding. Anything else in it is kept as it is, and reported at the
+ * end, except for a few empty lines around the file.
  */
 export function uudecoded(output: (bytes: Uint8Array) => void): Sink {
   let [files, isClean, blanks] = [0, true, Buffer.alloc(0)];
@@ -76,7 +76,10 @@ class Divider implements Sink {
     while (this.#held.length > 0 && (this.#isInFile ? this.#readLine(isEnd) : this.#readText(isEnd)));
   }
 
-  /** Up to where a file begins. @returns false if there is none, or it is not known yet */
+  /**
+   * Reads up to where a file begins.
+   * @returns false if there is none, or it is not known yet
+   */
   #readText(isEnd: boolean): boolean {
     const bytes = this.#held;
     for (let from = 0; ;) {
@@ -148,12 +151,14 @@ function withoutEnd(line: Buffer): Buffer {
 
 const valueOf = (sign = FIRST) => (sign - FIRST) & 0x3f;
 
-/** How many octets a line says to have; a line that lost its blank at the end has none. */
+/** How many octets a line claims to have; a line that lost its blank at the end has none. */
 function countOf(line: Buffer): number {
   return valueOf(line[0]);
 }
 
-/** Blanks at the end, which are zeros, may be lost, and some programs add a sign. */
+/**
+ * Whether it is a line of a file. Blanks at its end, which are zeros, may be lost, and some programs add a character.
+ */
 function isLine(line: Buffer): boolean {
   const signs = Math.ceil(countOf(line) / 3) * 4;
   const isInAlphabet = line.every((octet) => octet >= FIRST && octet <= LAST);

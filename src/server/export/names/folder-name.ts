@@ -10,8 +10,8 @@ const FOLDER_LENGTH = 80;
 const OWN_ENDING = /\.(?:eml|mbox|part\d+)$/i;
 
 /**
- * The folder in the archive for a mailbox, parts joined by `/`: readable, safe everywhere, and different from every folder
- * whose `clashKey` is in `taken`.
+ * The folder in the archive for a mailbox, parts joined by `/`: readable, safe everywhere, and different from every
+ * folder whose `clashKey` is in `taken`.
  */
 export function folderName(path: string, delimiter: string, taken: ReadonlySet<string>): string {
   const parts = (delimiter === '' ? [path] : path.split(delimiter)).map(segment);
@@ -21,7 +21,7 @@ export function folderName(path: string, delimiter: string, taken: ReadonlySet<s
   return nameOf(firstFree((twin) => taken.has(clashKey(nameOf(twin)))));
 }
 
-/** A number that is free, though the one before it is not; of thousands that are taken, few are tried. */
+/** A free number that follows a taken one. Even if thousands are taken, only a few are tried. */
 function firstFree(isTaken: (twin: number) => boolean): number {
   let [below, free] = [0, 1];
   while (isTaken(free)) [below, free] = [free, 2 * free];

@@ -40,8 +40,8 @@ export type ReaderPage = AsyncDisposable & {
 let pages = 0;
 
 /**
- * A page that lists, searches, shows and prints the messages of a part in any browser, without a network. Its contents are
- * in scripts of pure data beside it, because a browser lets a page from the disk read nothing else.
+ * A page that lists, searches, shows and prints the messages of a part in any browser, without a network. Its contents
+ * are in scripts of pure data beside it, because a browser lets a page from the disk read nothing else.
  */
 export async function openReaderPage(source: Source): Promise<ReaderPage> {
   const { ledger, spool, thread, part, provider, made, format, folder, scratch, signal } = source;
@@ -49,7 +49,7 @@ export async function openReaderPage(source: Source): Promise<ReaderPage> {
   const page = (pages += 1);
   const underWay = [thread.ask('beginPage', { page, folders: { folder, scratch } })];
   underWay[0]?.catch(() => {});
-  // What the thread still has to read may take minutes.
+  // Ends the waiting on an abort: what the thread still has to read may take minutes.
   const over = Promise.withResolvers<never>();
   over.promise.catch(() => {});
   const giveUp = () => over.reject(signal.reason);

@@ -17,9 +17,9 @@ type PostalAddress = {
 type Organization = { readonly name: string; readonly department: string; readonly title: string };
 
 /**
- * A person, after vCard. Absent text is `''`. `birthday` and `dates` are `YYYY-MM-DD` or `--MM-DD`; labels are `home`,
- * `work` and the like, `anniversary` and the like of `dates`, services of `messengers`, `spouse` and the like of
- * `relations`, and what it is of `more`.
+ * A person, modelled on vCard. Absent text is `''`. `birthday` and `dates` are `YYYY-MM-DD` or `--MM-DD`. Labels are
+ * `home`, `work` and the like; of `dates` `anniversary` and the like, of `messengers` the services, of `relations`
+ * `spouse` and the like, and of `more` what it is.
  */
 export type PstContact = {
   readonly name: {
@@ -167,7 +167,7 @@ function phones(all: PstContact['phones'], rest: string[]): Property[] {
     const isFax = label.toLowerCase().includes('fax');
     const place = [...wanted, ...(isFax ? [] : SPARE_PHONES)].find((id) => !places.has(id));
     if (place !== undefined) places.set(place, value);
-    // Its place does not say what it is.
+    // The property does not tell what it is.
     if (place === undefined || !wanted.includes(place)) rest.push(`Phone (${label || 'other'}): ${value}`);
   }
   return [...places].flatMap(([id, value]) => given(id, value));
@@ -216,7 +216,10 @@ const ADDRESSES = (): readonly (readonly [RegExp, AddressPlaces])[] => [
   ],
 ];
 
-/** All that have a place come before those that take another one, and the first one is the mailing address. */
+/**
+ * Addresses with a property of their own come before those that take a spare one, and the first one is the mailing
+ * address.
+ */
 function addresses(all: PstContact['addresses'], rest: string[]): Property[] {
   const places = ADDRESSES();
   const taken = new Map<AddressPlaces, number>();
@@ -230,7 +233,7 @@ function addresses(all: PstContact['addresses'], rest: string[]): Property[] {
   const elsewhere = [...all.entries()].filter(([at]) => !placed.has(at));
   for (const [at, { label, value }] of elsewhere) {
     take(at, places.map(([, each]) => each).toReversed());
-    // Its place does not say what it is, if it has any.
+    // The property, if it has any, does not tell what it is.
     rest.push(`Address (${label || 'other'}): ${wholeOf(value).replaceAll('\r\n', ', ')}`);
   }
   const mailing = places.findIndex(([, place]) => taken.get(place) === 0);
@@ -302,7 +305,7 @@ function day(id: number, local: NamedProperty, { label, value }: Labelled<string
   if (value === '') return [];
   const [, year, month = '', date = ''] = /^(?:(\d{4})|-)-(\d{2})-(\d{2})$/.exec(value) ?? [];
   const at = Date.parse(`${year ?? '1604'}-${month}-${date}T00:00:00Z`);
-  // A time begins with 1601.
+  // Times of PST files begin with 1601.
   if (at >= Date.parse('1601-01-02')) return [time(id, at + BEFORE_NOON), time(idOf(local), at)];
   rest.push(lineOf({ label, value }));
   return [];

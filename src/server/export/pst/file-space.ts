@@ -8,7 +8,9 @@ const DENSITY_LIST = 0x4200;
 
 /** A BREF (§2.2.2.4): a page by its BID and where it is. */
 export type PageReference = { readonly bid: number; readonly offset: number };
-/** What the header says about the space: the offset of the last allocation map, free octets, and the next page's BID. */
+/**
+ * What the header says about the space: the offset of the last allocation map, free octets, and the next page's BID.
+ */
 export type SpaceTotals = { readonly lastMap: number; readonly free: number; readonly nextPage: number };
 
 /**
@@ -106,8 +108,8 @@ export class FileSpace {
   }
 
   /**
-   * Every interval begins with its allocation map, whose bits are set in place. After it come the maps that Outlook has not
-   * used since 2007 but still checks for, each at intervals of its own (§2.2.2.7.3, 5, 6).
+   * Every interval begins with its allocation map, whose bits are set in place. After it come the maps that Outlook has
+   * not used since 2007 but still checks for, each at intervals of its own (§2.2.2.7.3, 5, 6).
    */
   #beginInterval(): void {
     const number = this.#intervals;

@@ -31,7 +31,9 @@ export class Heap {
   readonly #database: Blocks;
   readonly #client: number;
   readonly #bids: number[] = [];
-  /** The block that has the levels of the current ones, and block 0, which has the root. */
+  /**
+   * Blocks that are not written yet: the one with the levels of the current blocks, and block 0, which has the root.
+   */
   readonly #held = new Map<number, Buffer>();
   #block = Buffer.alloc(BLOCK_PAYLOAD);
   #number = 0;
@@ -127,8 +129,8 @@ export class Heap {
 export const TREE_HEADER = 8;
 
 /**
- * Records of one width, sorted by key, as a B-tree on a heap (§2.3.2). Its header is the heap's first piece, where Outlook
- * puts it and some readers look for it.
+ * Records of one width, sorted by key, as a B-tree on a heap (§2.3.2). Its header is the heap's first piece, where
+ * Outlook puts it and some readers look for it.
  */
 export function addTree(heap: Heap, { bytes: header }: Reserved, key: number, value: number, records: Buffer): void {
   header.set([0xb5, key, value]);

@@ -86,8 +86,8 @@ export class MessageWriter implements MailHandler {
   }
 
   /**
-   * The first text is the body, in its plain and HTML forms if it has both. What follows is an attachment, except for more
-   * plain text after plain text, which is how mailing lists add signatures.
+   * The first text is the body, in its plain and HTML forms if it has both. What follows is an attachment, except for
+   * more plain text after plain text, which is how mailing lists add signatures.
    */
   #bodyFor(part: Part): 'plain' | 'html' | undefined {
     const { type, within } = part;
@@ -117,7 +117,7 @@ export class MessageWriter implements MailHandler {
     if (isMore) into.write(utf16('\r\n'));
     let isClean = true;
     const charset = part.content.parameters.get('charset') ?? '';
-    // HTML is octets, which some readers take to be in the charset that the header, or it itself, says.
+    // HTML is stored as octets, which some readers decode by the charset that the header, or the HTML itself, states.
     const isUnicode = /^utf-?8$/i.test(charset.trim());
     const put = (decoded: string) => {
       if (decoded.includes('\uFFFD') || decoded.includes('\0')) isClean = false;
@@ -143,7 +143,7 @@ export class MessageWriter implements MailHandler {
     const name = nameOf(part) || `attachment${this.#table.rows + 1}.${endingOf(part.type)}`;
     const contentId = fieldOf(part.fields, 'content-id').replace(/^<|>$/g, '').slice(0, 1000);
     const location = fieldOf(part.fields, 'content-location').slice(0, 1000);
-    // Outlook hides it, so there has to be HTML that shows it: phones send pictures without.
+    // Outlook hides such a picture, so there has to be HTML that shows it: phones send pictures without any.
     const isPicture = isInline(part) && this.#html !== undefined;
     this.#attach(name, [
       integer(0x3705, 1),
@@ -157,7 +157,7 @@ export class MessageWriter implements MailHandler {
     this.#hasRealAttachment ||= !isPicture;
   }
 
-  /** Attaches a file of which nothing else is known; `fill` gets its octets. */
+  /** Attaches a file of which nothing else is known. */
   attachFile(name: string, type: string, content: Buffer | Stored, more: readonly Property[] = []): void {
     this.#attach(name, [integer(0x3705, 1), binary(0x3701, content), text(0x370e, type), integer(0x3714, 0), ...more]);
     this.#hasRealAttachment = true;
@@ -213,7 +213,10 @@ export class MessageWriter implements MailHandler {
     this.#onEnd?.(this.finish());
   }
 
-  /** Outlook opens what is sealed by its class, if it is the only attachment (MS-OXOSMIME §2.1.3). */
+  /**
+   * Outlook opens encrypted and signed messages by their class, if that part is the only attachment (MS-OXOSMIME
+   * §2.1.3).
+   */
   finish(
     messageClass = this.#isSealed && !this.#isFaulty ? 'IPM.Note.SMIME' : 'IPM.Note',
     more: readonly Property[] = [],
@@ -264,7 +267,7 @@ export class MessageWriter implements MailHandler {
     ];
   }
 
-  /** What the header says. */
+  /** The properties from the header. */
   #described(): Property[] {
     const fields = this.#fields;
     const plain = (id: number, name: string) => {
@@ -344,7 +347,9 @@ function inAscii(html: string): string {
 
 const ZONE = /(?:\s|:\d\d)[+-]\d\d:?\d\d\b|[\d\s](?:GMT|UTC?|Z|[ECMP][SD]T)\b/i;
 
-/** `Date.parse` understands RFC 5322's dates, except for comments. Without a zone that is known, they are in UTC (§4.3). */
+/**
+ * `Date.parse` understands RFC 5322's dates, except for comments. Without a zone that is known, they are in UTC (§4.3).
+ */
 function sentAt(value: string): number {
   const said = value
     .slice(0, 100)
@@ -374,7 +379,7 @@ function prefixed(subject: string): [prefix: string, topic: string] {
   return [prefix, subject.slice(prefix.length)];
 }
 
-/** Flags that have a place of their own; the owner's words become categories. */
+/** Flags that have properties of their own; the owner's keywords become categories. */
 function marks(flags: readonly string[], lower: ReadonlySet<string>): Property[] {
   const answered = lower.has('\\answered');
   const forwarded = lower.has('$forwarded');

@@ -8,8 +8,8 @@ const PUBLIC_STRINGS = '00020329-0000-0000-c000-000000000046';
 type Name = { readonly set: string; readonly name: number | string };
 
 /**
- * Every named property that is written here (MS-OXPROPS). Their IDs begin at 0x8000. Readers of the java-libpst family miss
- * the last one.
+ * Every named property that is written here (MS-OXPROPS). Their IDs begin at 0x8000. Readers of the java-libpst family
+ * miss the last one.
  */
 const NAMES = {
   keywords: { set: PUBLIC_STRINGS, name: 'Keywords' },

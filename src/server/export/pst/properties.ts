@@ -16,8 +16,8 @@ export const TYPE = {
 } as const;
 
 /**
- * One property of an object. `value` is a number if it fits into the property's own four octets, otherwise the octets, or
- * the tree that already contains them.
+ * One property of an object. `value` is a number if it fits into the property's own four octets, otherwise the octets,
+ * or the tree that already contains them.
  */
 export type Property = {
   readonly id: number;

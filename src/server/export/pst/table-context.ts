@@ -25,8 +25,8 @@ const LARGE_CELLS = 100_000;
 const MATRIX_NODE = 0x400 * 32 + 0x1f;
 
 /**
- * A table (MS-PST §2.3.4). Rows are added by ascending ID. Within a row, columns are in the given order, those of four and
- * eight octets first, as in Outlook, whose tables keep the order of its templates.
+ * A table (MS-PST §2.3.4). Rows are added by ascending ID. Within a row, columns are in the given order, those of four
+ * and eight octets first, as in Outlook, whose tables keep the order of its templates.
  */
 export class Table {
   readonly #database: NodeDatabase;

@@ -51,7 +51,9 @@ export type PstFile = { readonly path: string; readonly size: number; readonly i
 
 /** Outlook's own limit is 50 GB; smaller files open sooner and are easier to repair. */
 const MAX_OCTETS = 10_000_000_000;
-/** What the end of a file takes besides its B-trees: for the store, for each folder, and for each row of the last table. */
+/**
+ * What the end of a file takes besides its B-trees: for the store, for each folder, and for each row of the last table.
+ */
 const STORE_OCTETS = 600_000;
 const FOLDER_OCTETS = 8_000;
 const ROW_OCTETS = 10;
@@ -65,8 +67,8 @@ const FIRST_MESSAGE = 0x10001;
 const FIRST_FOLDER = 0x404;
 
 /**
- * Writes a mailbox as Outlook data files (MS-PST, Unicode), one after another. The same input gives the same octets. If it
- * throws, the unfinished file is removed; those yielded before stay.
+ * Writes a mailbox as Outlook data files (MS-PST, Unicode), one after another. The same input gives the same octets. If
+ * it throws, the unfinished file is removed; those yielded before stay.
  */
 export async function* writePst(options: PstOptions): AsyncGenerator<PstFile> {
   const { directory, name, items, maxOctets = MAX_OCTETS } = options;

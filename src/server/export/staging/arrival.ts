@@ -14,7 +14,10 @@ export type Arrived = Omit<StagedMessage, 'number' | 'label' | keyof Sum> & {
 /** The times that an archive, a database and an ISO string can all represent. */
 const [EARLIEST, LATEST] = [new Date('0001-01-01T00:00:00Z'), new Date('9999-12-31T23:59:59Z')];
 
-/** Takes a message to the disk. @throws what breaks off its octets */
+/**
+ * Writes a message to the disk.
+ * @throws what breaks off its octets
+ */
 export async function arrive(
   message: Fetched,
   writer: SummedWriter,
@@ -42,7 +45,7 @@ export async function arrive(
   };
 }
 
-/** As recorded for a message. */
+/** The date that is recorded for a message. */
 export function storedDate(date: Date): Date {
   if (Number.isNaN(date.getTime())) return new Date(0);
   if (date < EARLIEST) return EARLIEST;

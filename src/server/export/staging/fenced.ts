@@ -1,7 +1,9 @@
 import type { Database, Sql } from '../../store/database.ts';
 import { requireLease, type Lease } from '../../transfers/lease.ts';
 
-/** The database as a worker's export uses it: writes succeed only while the worker holds the lease, even after a freeze. */
+/**
+ * The database as a worker's export uses it: writes succeed only while the worker holds the lease, even after a freeze.
+ */
 export type Fenced = Pick<Sql, 'query'> & {
   readonly lease: Lease;
   /** Commits what `work` did, or nothing if it throws. @throws {LeaseLost} if another worker has taken the transfer */

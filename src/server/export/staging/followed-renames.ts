@@ -10,21 +10,24 @@ import { storedDate } from './arrival.ts';
 import type { StagedIn } from './staged-mailboxes.ts';
 import type { StagedMessages } from './staged-messages.ts';
 
-/** So many messages are read to be sure, the first and the last among them. */
+/** How many messages are read to be sure, the first and the last among them. */
 const READ_AT_MOST = 5;
 
-/** What the source has now; a mailbox that lets nobody in has no listing. */
+/** The mailboxes of the source now; one that can't be opened has no listing. */
 export type ListedMailboxes = ReadonlyMap<Mailbox, Listing | null>;
 
 type Reading = {
   readonly ledger: StagedMessages;
   readonly reader: MailReader;
   readonly faults: Faults & Openings;
-  /** Is told why a mailbox can't be compared: as a new one it would be exported twice. */
+  /**
+   * Called with the reason if a mailbox can't be compared, so that it is left out: as a new one, it would be exported
+   * twice.
+   */
   readonly leave: (mailbox: Mailbox) => (error: MailError) => void;
 };
 
-/** Whether something is staged of a mailbox that is not where it was, under a UIDVALIDITY that is now another's. */
+/** Whether messages are staged of a mailbox that is not where it was, under a UIDVALIDITY that another one has now. */
 export async function mayBeRenamed(listed: ListedMailboxes, ledger: StagedMessages): Promise<boolean> {
   const staged = await ledger.stagedIn();
   const astray = astrayOf(staged, listed);
@@ -32,8 +35,8 @@ export async function mayBeRenamed(listed: ListedMailboxes, ledger: StagedMessag
 }
 
 /**
- * Knows mailboxes again that have another name by now: what is staged of one is in another under its UIDVALIDITY, and is
- * as it was staged. The old name may be another mailbox's by now. Each message is exported once.
+ * Recognises mailboxes that were renamed, so that each message is exported once: what was staged is in another mailbox
+ * now, under the same UIDVALIDITY and with the same octets. The old name may be another mailbox's by now.
  */
 export async function followRenames(listed: ListedMailboxes, reading: Reading): Promise<void> {
   const staged = await reading.ledger.stagedIn();
@@ -87,7 +90,7 @@ async function isSame(
   for (const { uid, date } of messages) {
     const before = dates.get(uid);
     if (before === undefined) continue;
-    // Not by its size: what is staged has that of its octets, which some servers list otherwise.
+    // Sizes are not compared: staged is the number of octets, and some servers list another one.
     if (date !== null && before !== secondsOf(storedDate(new Date(date * 1000)))) return false;
     there.push(uid);
   }
@@ -95,7 +98,7 @@ async function isSame(
   if (digests.size === 0) return false;
   if ((await reader.open(path)).uidValidity !== uidValidity) return false;
   let [read, differs] = [0, false];
-  // What was asked for is read to its end: the connection is used for the next one.
+  // Reads to the end, because the connection is used for the next mailbox.
   for await (const { uid, octets } of fetchReadable(
     sourcePlace(reader, path, uidValidity),
     [...digests.keys()],
@@ -108,7 +111,7 @@ async function isSame(
   return read > 0 && !differs;
 }
 
-/** At most so many of them, at equal distances. */
+/** At most `most` of them, at equal distances. */
 function spread(uids: readonly number[], most: number): number[] {
   if (uids.length <= most) return [...uids];
   return Array.from({ length: most }, (_, at) => uids[Math.round((at * (uids.length - 1)) / (most - 1))] as number);

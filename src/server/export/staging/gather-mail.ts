@@ -57,7 +57,7 @@ function mayComeLater({ listings, unreadable }: Found): boolean {
   return unreadable.some(({ mayPass }) => mayPass) || listings.some(lacksSome);
 }
 
-/** What left a mailbox that lacks something. */
+/** Why a mailbox that lacks something was left, if the server dropped the connection at it. */
 function hangUpIn({ listings, unreadable }: Found, { hangUps }: Stager): HangsUp | undefined {
   const left = [...unreadable, ...listings.filter(lacksSome)];
   return left.flatMap(({ mailbox: { path } }) => hangUps.get(path) ?? []).at(0);
@@ -91,7 +91,7 @@ async function mailboxesBy(controls: Lanes<MailControl>): Promise<readonly Mailb
   await controls.work(workOf([0]), async (_, control) => {
     mailboxes = await control.mailboxes();
   });
-  // Its connection is one of those that the account allows.
+  // Closed, because its connection counts among those that the account allows.
   await controls[Symbol.asyncDispose]();
   return mailboxes;
 }
@@ -123,7 +123,7 @@ async function listAll(
     const there = await unlessTroubled(listing, path, faults, leave(mailbox));
     if (there !== null) listed.set(mailbox, there);
   });
-  // What a server says of all mailboxes is its own trouble.
+  // What a server answers about all mailboxes is its own trouble.
   const open = mailboxes.filter((mailbox) => !refused.has(mailbox));
   const isOfAll = inTrouble.size > 0 && open.length > 1 && open.every((mailbox) => listed.get(mailbox) === null);
   const wait = isOfAll ? troubledForNow(gathering, 'all') : null;
@@ -140,7 +140,7 @@ async function listAll(
     const listing = listed.get(mailbox) ?? null;
     if (listing === null) unreadable.push({ mailbox, mayPass: passing.has(mailbox) });
     else listings.push(await wantedOf(mailbox, mailboxId, listing, ledger));
-    // Of a large one that is much.
+    // Frees memory: the listing of a large mailbox takes much.
     listed.delete(mailbox);
   }
   return { listings, unreadable };

@@ -25,7 +25,7 @@ export function openPartContent(database: Fenced, exportId: number) {
       while (next !== undefined) {
         const page: PartMessage[] = await next;
         const last = page.at(-1);
-        // Asked for while this one is worked on.
+        // The next page is asked for while this one is worked on.
         next = last === undefined || page.length < PAGE ? undefined : pageAfter(last);
         next?.catch(() => {});
         for (const message of page) yield { ...message, path: readablePath(JSON.parse(message.path) as string) };

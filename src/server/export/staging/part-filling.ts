@@ -17,7 +17,7 @@ type Amount = { readonly octets: number; readonly messages: number };
  * Counts what is staged towards the part being gathered, or towards the next one if it does not fit. If a part can't be
  * written, nobody continues; everyone waiting gets the error.
  * @param gathered what the part holds already
- * @returns begins something; the function that it answers is to be called when that has ended
+ * @returns a function that begins something; call the function that it resolves with once that has ended
  */
 export function openPartFilling(parts: Parts, gathered: Amount): (some: Amount) => Promise<() => void> {
   let { octets, messages } = gathered;
@@ -27,7 +27,7 @@ export function openPartFilling(parts: Parts, gathered: Amount): (some: Amount) 
     await before;
     const fits = octets + some.octets <= parts.limits.partOctets && messages + some.messages <= most;
     if (messages > 0 && !fits) {
-      // What is still under way of the part belongs to it.
+      // What is still under way belongs to the part that is full.
       await Promise.all(underWay);
       await parts.segments.rotate();
       await parts.onPartFull();

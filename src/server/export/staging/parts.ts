@@ -5,7 +5,7 @@ import { storable } from '../../store/storable.ts';
 import type { Fenced } from './fenced.ts';
 import type { PartFile } from './staged.ts';
 
-/** The most skipped messages that are told one by one. */
+/** How many skipped messages are listed one by one at most. */
 const SKIPPED_AT_MOST = 1000;
 
 function jsonOf(skipped: readonly Skipped[]): string {
@@ -50,8 +50,8 @@ export function openParts(database: Fenced, exportId: number) {
     },
 
     /**
-     * Forgets a part whose staged messages are damaged; they are fetched again. Those after it, of which none is written
-     * before it is, move up, so that the files tell their numbers without a gap.
+     * Forgets a part whose staged messages are damaged; they are fetched again. The parts after it, none of which is
+     * written before it, move up by one, so that the numbers of the files have no gap.
      */
     forget: (part: number): Promise<void> =>
       database.write(async (sql) => {
@@ -77,7 +77,10 @@ export function openParts(database: Fenced, exportId: number) {
       );
     },
 
-    /** Segments that hold messages of parts not written yet. Others may be swept: @throws {LeaseLost} when not by us */
+    /**
+     * Segments that hold messages of parts not written yet. Others may be swept.
+     * @throws {LeaseLost} if another worker has the transfer
+     */
     segments: async (): Promise<Set<string>> => {
       const rows = await database.write((sql) =>
         sql.query<{ segment: string }>(
@@ -98,7 +101,10 @@ export function openParts(database: Fenced, exportId: number) {
       );
     },
 
-    /** The names of the parts that are written. Others may be removed: @throws {LeaseLost} when not by us */
+    /**
+     * The names of the parts that are written. Others may be removed.
+     * @throws {LeaseLost} if another worker has the transfer
+     */
     names: async (): Promise<Set<string>> => {
       const rows = await database.write((sql) =>
         sql.query<{ name: string }>('select name from export_files where export_id = $1', [exportId]),

@@ -2,8 +2,8 @@ import type { ExportThread } from '../thread/export-thread.ts';
 import { openSummedWriter, type SummedWriter } from './summed-writer.ts';
 
 /**
- * The segments being written to: one for each concurrent writer, passed on to the next writer afterwards. `rotate` begins
- * new ones; an old one stays `live` until its writer is done and has recorded what is in it.
+ * The segments being written to: one for each concurrent writer, passed on to the next writer afterwards. `rotate`
+ * begins new ones; an old one stays `live` until its writer is done and has recorded what is in it.
  */
 export type Segments = AsyncDisposable & {
   use<Result>(work: (writer: SummedWriter) => Promise<Result>): Promise<Result>;

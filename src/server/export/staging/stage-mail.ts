@@ -67,9 +67,9 @@ export type Stager = {
   count(): number;
   /** Grows with each message that is staged or given up. */
   moved(): number;
-  /** Progress among the source's messages, in this run. */
+  /** The faults of the source's messages and mailboxes, in this run. */
   readonly faults: Openings & Faults;
-  /** By the path of a mailbox that it was left by in this run. */
+  /** Why mailboxes were left in this run, by their paths: the server dropped the connection. */
   readonly hangUps: Map<string, HangsUp>;
 };
 

@@ -26,7 +26,11 @@ type Row = { number: number; contact: string; photo_type: string | null; photo: 
 
 export function openStagedContacts(database: Fenced, exportId: number): StagedContacts {
   const { transferId, epoch } = database.lease;
-  /** In one round trip, as there are many. @param columns of `table`, as many as values; @param orElse on a conflict */
+  /**
+   * Inserts in one round trip, as there are many.
+   * @param columns of `table`, as many as values
+   * @param orElse what to do on a conflict
+   */
   const insert = async (table: string, columns: string, values: readonly unknown[], orElse = '') => {
     const places = values.map((_, at) => `$${at + 3}`).join(', ');
     const rows = await database.query(

@@ -3,7 +3,7 @@ import { folderName } from '../names/folder-name.ts';
 import { clashKey } from '../names/safe-name.ts';
 import type { Fenced } from './fenced.ts';
 
-/** Where something is staged. `gone`: the mailbox is not there any more, and its name is another's. */
+/** A mailbox of which messages are staged. `gone`: it does not exist any more, and its name is another's. */
 export type StagedIn = {
   readonly mailboxId: number;
   readonly path: string;
@@ -11,7 +11,7 @@ export type StagedIn = {
   readonly uidValidity: bigint;
 };
 
-/** What is durable of an export's mailboxes: by what names the source has them, and the folders in the archive. */
+/** What the database keeps of an export's mailboxes: their names at the source, and their folders in the archive. */
 export function openStagedMailboxes(database: Fenced, exportId: number) {
   const folders = new Map<string, number>();
   const taken = new Set<string>();
@@ -28,7 +28,9 @@ export function openStagedMailboxes(database: Fenced, exportId: number) {
   }
 
   return {
-    /** The mailbox's row; its folder's name is settled when it is first seen. `prefix`: `personalPrefix` of the account. */
+    /**
+     * The mailbox's row; its folder's name is settled when it is first seen. `prefix`: `personalPrefix` of the account.
+     */
     mailbox: async ({ path, delimiter, specialUse = '' }: Mailbox, prefix: string): Promise<number> => {
       if (folders.size === 0) await remember();
       const key = JSON.stringify(path);
@@ -89,8 +91,8 @@ export function openStagedMailboxes(database: Fenced, exportId: number) {
     },
 
     /**
-     * Gives mailboxes the names that they have by now. One of which a part holds messages keeps its folder there: all of
-     * it is in one. What another one of such a name had staged stays, in the folder of that.
+     * Gives mailboxes the names that they have by now. If a settled part holds messages of one, it keeps its folder, so
+     * that all of it is in one. What was staged of another mailbox of that name stays in the folder of that.
      */
     rename: async (renamed: ReadonlyMap<number, Mailbox>, prefix: string): Promise<void> => {
       folders.clear();

@@ -25,7 +25,7 @@ export async function openExport(database: Database, transferId: string): Promis
 
 export type StagedMessages = ReturnType<typeof openStagedMessages>;
 
-/** What is durable of an export: which messages are staged where, and which parts are written. */
+/** What the database keeps of an export: which messages are staged where, and which parts are written. */
 export function openStagedMessages(database: Fenced, exportId: number) {
   return {
     ...openStagedMailboxes(database, exportId),

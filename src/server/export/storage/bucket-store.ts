@@ -23,13 +23,16 @@ export type BucketAddress = {
 /** How many octets are read of an answer that is not a file, and how many answers of a list. */
 const ANSWER_OCTETS = 4 * 1024 * 1024;
 const PAGES_AT_MOST = 100;
-/** A file is uploaded in pieces of this many octets, this many at once (memory is the product); 10,000 pieces at most. */
+/**
+ * A file is uploaded in pieces of this many octets, this many at once (memory is the product); 10,000 pieces at most.
+ */
 const PIECE = 8 * 1024 * 1024;
 const PIECES_AT_ONCE = 3;
 /**
- * For each kind of request: how long, in milliseconds, connecting may take, how long until the answer begins (`0`: as long
- * as silence), how long nothing may move on a connection; how many tries; and how many connections, so that no kind waits
- * for another. A download may pause for a while once it has begun. A removal is quick, because somebody waits for it.
+ * For each kind of request: how long, in milliseconds, connecting may take, how long until the answer begins (`0`: as
+ * long as silence), how long nothing may move on a connection; how many tries; and how many connections, so that no
+ * kind waits for another. A download may pause for a while once it has begun. A removal is quick, because somebody
+ * waits for it.
  */
 const WRITING = { reached: 10_000, begun: 0, silence: 30_000, attempts: 2, connections: 100 };
 const REMOVING = { reached: 2000, begun: 0, silence: 3000, attempts: 2, connections: 20 };
@@ -169,8 +172,8 @@ function bounded(body: Readable): Readable {
 }
 
 /**
- * A client for one upload, whose requests a signal ends. The upload's own abort would return before its requests end, and
- * they might still arrive. Cancelling the upload at the bucket is tried only briefly, and its failure is ignored.
+ * A client for one upload, whose requests a signal ends. The upload's own abort would return before its requests end,
+ * and they might still arrive. Cancelling the upload at the bucket is tried only briefly, and its failure is ignored.
  */
 function endingWith(signal: AbortSignal, client: S3Client, removing: S3Client): S3Client {
   const send = async (command: Parameters<S3Client['send']>[0]) =>

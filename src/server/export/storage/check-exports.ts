@@ -15,9 +15,9 @@ const CONTENT = 'This file shows at the start that exports can be written here.\
 const [TOO_MANY_REQUESTS, SERVER_ERROR] = [429, 500];
 
 /**
- * Writes, reads and deletes a file where exports are kept, so that a folder or a bucket that can't be written is found at
- * the start and not by the first subscriber. A full disk, or a bucket in trouble or out of reach, does not prevent the
- * start: exports wait, and most transfers need none.
+ * Writes, reads and deletes a file where exports are kept, so that a folder or a bucket that can't be written is found
+ * at the start and not by the first subscriber. A full disk, or a bucket in trouble or out of reach, does not prevent
+ * the start: exports wait, and most transfers need none.
  * @throws {SettingsError}
  */
 export async function checkExports(exports: ExportStore, log: Log, answerWithin = ANSWER_WITHIN_MS): Promise<void> {

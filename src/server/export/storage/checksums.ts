@@ -10,7 +10,7 @@ const POWERS: readonly number[] = (() => {
   return powers;
 })();
 
-/** Of two polynomials, modulo {@link POLYNOMIAL}. */
+/** The product of two polynomials, modulo {@link POLYNOMIAL}. */
 function product(one: number, other: number): number {
   let [result, factor] = [0, other];
   for (let bit = ONE; bit !== 0; bit >>>= 1) {
@@ -21,13 +21,13 @@ function product(one: number, other: number): number {
 }
 
 /**
- * The CRC-32 of some octets and `length` further ones behind them, from the checksums of both: reading them a second time
- * takes longer.
+ * The CRC-32 of some octets and `length` further ones behind them, from the checksums of both: reading them a second
+ * time takes longer.
  */
 export function joinedCrc32(before: number, further: number, length: number): number {
   if (before === 0) return further;
   let shifted = before;
-  // By eight bits for each octet.
+  // Shifts by eight bits for each octet.
   for (let [rest, power] = [length, 3]; rest > 0; rest = Math.floor(rest / 2), power += 1)
     if (rest % 2 === 1) shifted = product(POWERS[power % 32] ?? 0, shifted);
   return (shifted ^ further) >>> 0;

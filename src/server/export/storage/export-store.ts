@@ -20,13 +20,16 @@ export class StoreError extends Error {
   }
 }
 
-/** Where finished exports are kept. A file is named by its export and its own name; both are ours, never from outside. */
+/**
+ * Where finished exports are kept. A file is named by its export and its own name; both are ours, never from outside.
+ */
 export type ExportStore = {
   /** A folder on this machine for unfinished exports. */
   readonly staging: string;
   /**
-   * Moves a finished file in from the staging folder. Afterwards it is there completely or, if this throws, not at all, as
-   * far as can be told. An abort makes it throw if it would take long. @throws {StoreError}
+   * Moves a finished file in from the staging folder. Afterwards it is there completely or, if this throws, not at all,
+   * as far as can be told. An abort makes it throw if it would take long.
+   * @throws {StoreError}
    */
   put(exportName: string, name: string, file: string, signal: AbortSignal): Promise<void>;
   /** Exactly these octets, unless it breaks off. @throws {FileGoneError}, {@link StoreError} */

@@ -18,8 +18,8 @@ const Bucket = v.strictObject({
 });
 
 /**
- * The folder or the bucket that `EXPORTS_URL` names. The AWS SDK finds a bucket's keys by itself: in `AWS_ACCESS_KEY_ID`
- * and `AWS_SECRET_ACCESS_KEY`, a profile, or the machine's role.
+ * The folder or the bucket that `EXPORTS_URL` names. The AWS SDK finds a bucket's keys by itself: in
+ * `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, a profile, or the machine's role.
  * @throws {SettingsError}
  */
 export function openExportStore({ exportsUrl, dataDir }: Pick<Settings, 'exportsUrl' | 'dataDir'>): ExportStore {

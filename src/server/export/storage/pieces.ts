@@ -10,7 +10,7 @@ const CHECKSUM = 4;
 /** Whole pieces of a file, and the checksum of each; none if the file was made without them. */
 export type Pieces = { readonly range: OctetRange; readonly checksums: readonly number[] };
 
-/** As it is kept. */
+/** A checksum as it is stored. */
 export function checksumIn(crc: number): Buffer {
   const checksum = Buffer.alloc(CHECKSUM);
   checksum.writeUInt32BE(crc);

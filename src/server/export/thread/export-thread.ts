@@ -21,7 +21,9 @@ type Running = {
   users: number;
 };
 
-/** If it needs more, the thread ends and the process continues; the young generation is as small as the main thread's. */
+/**
+ * If it needs more, the thread ends and the process continues; the young generation is as small as the main thread's.
+ */
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 6 };
 const IN_THREAD = new URL('in-thread.ts', import.meta.url);
 let running: Running | undefined;

@@ -1,8 +1,10 @@
 const UNSHOWN = ['head>', 'title', 'style', 'script', '!--'];
 
-/** The first words between the tags, `length` signs or somewhat more, without anything that a page does not show. */
+/**
+ * The first words between the tags, `length` characters or somewhat more, without anything that a page does not show.
+ */
 export function wordsOf(html: string, length: number): string {
-  // Not by `toLowerCase`, which makes two signs of `İ`.
+  // Not by `toLowerCase`, which makes two characters of `İ`.
   const lower = html.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
   const words: string[] = [];
   for (let [at, found] = [0, 0]; at < html.length && found < length;) {
@@ -21,7 +23,7 @@ export function wordsOf(html: string, length: number): string {
     .replaceAll(REFERENCE, signOf);
 }
 
-/** Where what begins at a tag and is not shown ends. */
+/** Where the tag ends or, if its content is not shown, the whole element. */
 function endOf(lower: string, tag: number): number {
   const hidden = UNSHOWN.find((name) => lower.startsWith(name, tag + 1));
   if (hidden === undefined) return lower.indexOf('>', tag);
@@ -72,7 +74,10 @@ const SIGNS: ReadonlyMap<string, string> = new Map([
 ]);
 const WESTERN = new TextDecoder('windows-1252');
 
-/** What a reference stands for; one that is unknown stays. Numbers of control signs are those of windows-1252. */
+/**
+ * The character that a reference stands for; an unknown one stays. Numbers of control characters are those of
+ * windows-1252.
+ */
 function signOf(reference: string, decimal?: string, hex?: string, name?: string): string {
   if (name !== undefined) return SIGNS.get(name) ?? reference;
   const number = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);

@@ -52,7 +52,7 @@ type Body = {
   readonly isCut?: true;
 };
 
-/** The scripts of a page, by kind, and how many messages are in them. */
+/** The scripts of a page, and how many blocks of messages they hold: each block has two. */
 export type PageScripts = { readonly blocks: number; readonly scripts: readonly PageScript[] };
 
 /** Makes a page's scripts from the text of messages. */
@@ -72,7 +72,7 @@ export async function openPageWriter({ folder, scratch }: PageFolders): Promise<
   let [messages, length, blocks] = [0, 0, 0];
   let isOver = false;
   let last: Promise<void> = Promise.resolve();
-  /** While the next messages are read. */
+  /** A block is packed while the next messages are read. */
   let packing: Promise<void> = Promise.resolve();
   const keep = async (made: readonly Script[]) => {
     const packed = await Promise.all(made.map(({ octets }) => deflated(octets)));
@@ -142,7 +142,7 @@ type Script = { readonly name: string; readonly octets: Buffer };
 function openScripts(call: string): { add(value: object): void; end(): Buffer } {
   let [octets, other] = [Buffer.allocUnsafeSlow(SCRIPT), Buffer.allocUnsafeSlow(SCRIPT)];
   let [length, number] = [0, 1];
-  // Allocated at once, since each garbage collection would copy what waits.
+  // Writes into memory that is allocated at once: each garbage collection would copy strings that wait.
   const write = (text: string) => {
     const needed = length + Buffer.byteLength(text);
     if (needed > octets.length) {

@@ -10,27 +10,27 @@ import { MailError } from './mail-error.ts';
 const IMAPS_PORT = 993;
 const IMAP_PORT = 143;
 
-/** Every wait towards a mail server, in milliseconds. */
+/** How long to wait for a mail server, in milliseconds. */
 export type MailTimes = {
-  /** Name, TCP and TLS together. */
+  /** Name resolution, TCP and TLS together. */
   readonly connect: number;
   readonly greeting: number;
-  /** Silence in the middle of a conversation. */
+  /** How long a server that owes an answer may send nothing. */
   readonly silence: number;
 };
 export const MAIL_TIMES: MailTimes = { connect: 20_000, greeting: 15_000, silence: 180_000 };
 
 /**
- * Where a mailbox is reached. `tls` from the first byte; `starttls` before anything else is said; `open` TLS if the
- * server has it: only towards hosts that the operator trusts. `named` tells who named the host: a visitor's must be
- * public and is checked anew for each connection.
+ * Where an account's server is reached. `tls`: encrypted from the first octet; `starttls`: before the sign-in, or not
+ * used; `open`: encrypted only if the server offers it, for hosts that the operator trusts. `named`: a host that a
+ * visitor named must be public, which is checked anew for each connection.
  */
 export type MailPlace = {
   readonly host: string;
   readonly port: number;
   readonly security: 'tls' | 'starttls' | 'open';
   readonly named: 'by operator' | 'by visitor';
-  /** In PEM: the only ones that it may show, or that may vouch for what it shows. */
+  /** In PEM: the server's certificate must be one of these, or be issued by one of them. */
   readonly certificates?: readonly string[];
 };
 
@@ -81,7 +81,7 @@ function operatorsPlace(address: string, settings: PlaceSettings): MailPlace {
 
 type TrustSettings = Pick<Settings, 'trustedMailHosts' | 'trustedMailCertificates'>;
 
-/** How a host is spoken to that has no TLS from the first octet. */
+/** The security of a connection that does not begin with TLS. */
 export function trustIn(
   host: string,
   port: number,
@@ -93,7 +93,7 @@ export function trustIn(
 
 function visitorsPlace(text: string, settings: PlaceSettings): MailPlace {
   const given = readHost(text);
-  // One name has many spellings (UTS #46), and is limited, trusted and connected to as one.
+  // One host name has many spellings (UTS #46): limits, trust and the connection all use its ASCII form.
   const read = given === null ? null : { ...given, name: domainToASCII(given.name) };
   if (read === null || read.name === '') throw new MailError('unreachable', 'The mail server is not a host name.');
   const port = read.port ?? IMAPS_PORT;
@@ -103,8 +103,8 @@ function visitorsPlace(text: string, settings: PlaceSettings): MailPlace {
 }
 
 /**
- * What to connect to, and the name for SNI and the certificate. A name that an operator configured is looked up by the
- * connection itself.
+ * What to connect to, and the name for SNI and the certificate. A name that the operator configured is not checked; the
+ * connection itself resolves it.
  * @throws {MailError}
  */
 export async function targetOf(

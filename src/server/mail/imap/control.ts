@@ -11,7 +11,7 @@ import { openSession } from './wire/session.ts';
 
 type ControlOptions = DialOptions & {
   readonly times?: MailTimes;
-  /** Ends what is under way too, soon after. */
+  /** Also closes a connection that is signed in, soon after. */
   readonly signal?: AbortSignal;
 };
 
@@ -27,7 +27,7 @@ export async function openControl(account: MailAccount, options: ControlOptions)
   return controlOver(connection);
 }
 
-/** Over a connection that is signed in, which it closes in the end. */
+/** A control over a connection that is signed in; it closes the connection when it is disposed of. */
 export function controlOver(connection: ImapConnection): MailControl {
   const account = new AccountMailboxes(connection);
   return {
@@ -36,7 +36,7 @@ export function controlOver(connection: ImapConnection): MailControl {
     remove: (path) =>
       answeredInTime(connection, async () => {
         await connection.command(`DELETE ${mailboxName(path)}`);
-        // A name that is subscribed to and not there is shown by some programs.
+        // Some mail programs show subscribed names even if the mailbox is gone.
         await unlessRefused(connection.command(`UNSUBSCRIBE ${mailboxName(path)}`));
       }),
     [Symbol.asyncDispose]: () => connection.logout(),

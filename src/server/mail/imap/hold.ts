@@ -2,14 +2,16 @@ import { pause, type Clock } from '../../clock.ts';
 import { MailError } from './mail-error.ts';
 import type { MailControl } from './streams.ts';
 
-/** A run does not wait for a longer pause than this, in milliseconds: it fails with `busy`, and is tried again later. */
+/**
+ * A run does not wait for a longer pause than this, in milliseconds: it fails with `busy`, and is tried again later.
+ */
 export const LONGEST_PAUSE_MS = 60_000;
 
-/** The pause that a mail server has asked for: before it is over no connection of the account asks for anything new. */
+/** The pause that a mail server has asked for. Until it is over, no connection of the account sends a new command. */
 export class Hold {
   readonly #clock: Clock;
   readonly #account: string;
-  /** By account, in the clock's elapsed milliseconds. */
+  /** When each account's pause ends, in the clock's elapsed milliseconds. */
   readonly #until: Map<string, number>;
 
   constructor(clock: Clock, until = new Map<string, number>(), account = '') {
@@ -18,7 +20,7 @@ export class Hold {
     this.#account = account;
   }
 
-  /** In milliseconds. */
+  /** How much is left, in milliseconds. */
   get left(): number {
     const until = this.#until.get(this.#account);
     return until === undefined ? 0 : Math.max(0, until - this.#clock.elapsed());
@@ -32,8 +34,8 @@ export class Hold {
   }
 
   /**
-   * Waits until it is over, or the signal aborts.
-   * @throws {MailError} `busy` where that takes longer than {@link LONGEST_PAUSE_MS}
+   * Waits until the pause is over, or the signal aborts.
+   * @throws {MailError} `busy` if that takes longer than {@link LONGEST_PAUSE_MS}
    */
   async over(signal?: AbortSignal): Promise<void> {
     for (;;) {
@@ -46,8 +48,8 @@ export class Hold {
   }
 
   /**
-   * Asks when it is over, and notes whether the answer asks for another one.
-   * @throws {MailError} `lost` where the signal aborts before
+   * Waits for the end of the pause, asks, and notes the pause that an error asks for.
+   * @throws {MailError} `lost` if the signal aborts before
    */
   async ask<Answer>(ask: () => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
     await this.over(signal);
@@ -61,7 +63,7 @@ export class Hold {
   }
 }
 
-/** The holds of all accounts that a process works on, one for each name. */
+/** The holds of all accounts that a process works on; those for the same name share their pause. */
 export type Holds = (account: string) => Hold;
 
 export function openHolds(clock: Clock): Holds {

@@ -2,12 +2,12 @@
  * What went wrong with a mail server, by what is to be done about it:
  * - `credentials` it refused the sign-in;
  * - `unreachable` no connection: name unknown, port closed, address not allowed;
- * - `certificate` no connection that is safe: the certificate does not fit, or there is no TLS;
+ * - `certificate` no secure connection: the certificate does not fit, or there is no TLS;
  * - `slow` it did not answer in time;
  * - `lost` the connection ended under way;
- * - `busy` it asked for a pause;
+ * - `busy` it asked for a pause, or can't do it for now;
  * - `full` the mailbox has no room;
- * - `refused` it said NO or BAD to a command.
+ * - `refused` it answered NO or BAD to a command.
  */
 export type MailFault = 'credentials' | 'unreachable' | 'certificate' | 'slow' | 'lost' | 'busy' | 'full' | 'refused';
 
@@ -17,11 +17,11 @@ export type MailRole = 'source' | 'destination';
 export class MailError extends Error {
   override name = 'MailError';
   readonly fault: MailFault;
-  /** Milliseconds that the server asked us to stay away. */
+  /** The pause that the server asked for, in milliseconds. */
   readonly pause: number | undefined;
-  /** The response code of RFC 5530 and its like, upper case, without brackets. */
+  /** The response code (RFC 5530 and others), upper case, without brackets. */
   readonly responseCode: string | undefined;
-  /** Which of a transfer's accounts it was, noted by the connection, or by who opened it. */
+  /** Which of the transfer's accounts the error concerns; noted by the connection, or by whoever opened it. */
   account: MailRole | undefined;
 
   constructor(
@@ -42,8 +42,8 @@ export class MailError extends Error {
   }
 
   /**
-   * Whether the same may succeed later without any action by the owner. That includes TLS: an overloaded server reports it
-   * by an alert or in clear text, one of several hosts has an old certificate, and expired certificates get renewed.
+   * Whether the same may succeed later without any action by the owner. That includes TLS: an overloaded server reports
+   * it by an alert or in clear text, one of several hosts has an old certificate, and expired certificates get renewed.
    */
   get passing(): boolean {
     switch (this.fault) {
@@ -76,7 +76,10 @@ export function isRefusal(error: unknown): error is MailError {
   return error instanceof MailError && error.fault === 'refused';
 }
 
-/** Whether the error concerns the whole account (its sign-in, its room), though some servers say the same about one mailbox. */
+/**
+ * Whether the error concerns the whole account (its sign-in, its room), though some servers say the same about one
+ * mailbox.
+ */
 export function isOfAccount(error: unknown): error is MailError {
   return error instanceof MailError && (error.fault === 'credentials' || error.fault === 'full');
 }
@@ -111,8 +114,8 @@ export function isBareRefusal(error: unknown): error is MailError {
 }
 
 /**
- * Whether the server may have failed at a single message: some hang up, fall silent or report a bug of their own then.
- * Not if it ended the connection with BYE.
+ * Whether the server may have failed at a single message: some drop the connection, fall silent or report a bug of
+ * their own then. Not if it ended the connection with BYE.
  */
 export function isBreak(error: unknown): boolean {
   if (!(error instanceof MailError)) return false;
@@ -121,8 +124,8 @@ export function isBreak(error: unknown): boolean {
 }
 
 /**
- * Whether a server has said that something is wrong with it. Yahoo says the second of single messages, each time (imapsync
- * 119); with a goodbye it is said of the server.
+ * Whether a server reports trouble of its own that may concern a single message. Yahoo answers UNAVAILABLE about single
+ * messages, each time (imapsync 119); with BYE, it concerns the whole server.
  */
 export function isInTrouble(error: MailError): boolean {
   return error.responseCode === 'SERVERBUG' || (error.responseCode === 'UNAVAILABLE' && !isGoodbye(error));
@@ -132,7 +135,10 @@ export function isInTrouble(error: MailError): boolean {
 const RATE_TEXT =
   /\brate|throttl|too many(?! (?:\w+ )?(?:flags|keywords|folders|mailboxes|labels|levels)\b)|too fast|backoff|later|bandwidth|daily|\bdays?\b|hour|minute|transfer|download|session/i;
 
-/** Whether it is an implementation limit (RFC 5530 `LIMIT`), which no pause lifts. Some servers use that code for rates, too. */
+/**
+ * Whether it is an implementation limit (RFC 5530 `LIMIT`), which no pause lifts. Some servers use that code for rates,
+ * too.
+ */
 export function isLasting(error: MailError): boolean {
   const words = wordsOf(error);
   return error.responseCode === 'LIMIT' && !RATE_TEXT.test(words) && !BUSY_TEXT.test(words);
@@ -230,12 +236,17 @@ const BY_RESPONSE_CODE = faults({
  */
 const BUSY_TEXT =
   /throttl|too many (?:\w+ ){0,3}connections|number of connections|(?:rate|bandwidth|connection) limit|suggested backoff|server (?:busy|unavailable)|authenticated but not connected/i;
-/** Passing only as the answer to a sign-in; about a message, it may be final. Gmail locks accounts like this for up to a day. */
+/**
+ * Passing only as the answer to a sign-in; about a message, it may be final. Gmail locks accounts like this for up to a
+ * day.
+ */
 const PASSING_TEXT = /\btemporar(?:y|ily)\b|\b(?:system|server|internal) error\b|try again later|lockdown/i;
 /** Wrong credentials, even if the server adds that one may try again. */
 const OF_CREDENTIALS =
   /\b(?:invalid|unknown|bad) user\b|\b(?:invalid|wrong|incorrect|bad)\b[^.]{0,40}\b(?:password|user ?name|credentials|login)\b|\b(?:password|user ?name|credentials)\b[^.]{0,20}\b(?:invalid|wrong|incorrect|not correct|not match|not valid)\b|\bcheck your (?:user ?name|password)/i;
-/** Sent by Gmail, Zoho and others although the password is right: the owner or an administrator has switched IMAP off. */
+/**
+ * Sent by Gmail, Zoho and others although the password is right: the owner or an administrator has switched IMAP off.
+ */
 const SWITCHED_OFF =
   /\bimap4?\b[^.]{0,30}\b(?:disabled|blocked|not (?:enabled|activated|allowed|permitted)|(?:switched|turned) off)\b|\b(?:not enabled for|yet to enable|not allowed to use) imap\b/i;
 const FULL_TEXT =
@@ -270,7 +281,10 @@ type Clues = {
   readonly text: string;
 };
 
-/** Classifies a server's answer or a socket error, by its codes; by its text only if there is none. Rethrows other errors. */
+/**
+ * Classifies a server's answer or a socket error, by its codes; by its text only if there is none. Rethrows other
+ * errors.
+ */
 export function mailErrorOf(error: unknown): MailError {
   if (error instanceof MailError) return error;
   if (!(error instanceof Error)) throw error;
@@ -297,7 +311,9 @@ function cluesIn(error: Error): Clues {
   };
 }
 
-/** The fault of a connection that failed or ended. A server with too many connections may say so before it hangs up. */
+/**
+ * The fault of a connection that failed or ended. A server with too many connections may say so before it drops one.
+ */
 function faultOfConnection({ code, text }: Clues): MailFault | undefined {
   const fault = BY_ERROR_CODE.get(code);
   if ((fault === 'unreachable' || fault === 'lost') && BUSY_TEXT.test(text)) return 'busy';

@@ -1,15 +1,15 @@
 import { readablePath } from './wire/mailbox-name.ts';
 
 /**
- * One mailbox of an account. `path` is the server's own name, decoded to Unicode as far as that can be sent as it was
- * listed, parts joined by `delimiter`; `specialUse` is the attribute of RFC 6154 (`\Sent`, `\All`, …), `\Inbox` for the
- * inbox.
+ * One mailbox of an account. `path` is its name on the server, with `delimiter` between the parts; decoded to Unicode
+ * if that encodes back to exactly the listed name. `specialUse` is the attribute of RFC 6154 (`\Sent`, `\All`, …),
+ * `\Inbox` for the inbox.
  */
 export type Mailbox = {
   readonly path: string;
   readonly delimiter: string;
   readonly specialUse?: string;
-  /** Where it was asked for, and the server says it together with the listing. */
+  /** Present if it was asked for and the server sends it with the listing. */
   readonly status?: MailboxStatus;
 };
 
@@ -22,12 +22,18 @@ export function isInbox({ path, specialUse }: Named): boolean {
   return specialUse === '\\Inbox' || isInboxName(path);
 }
 
-/** In any case of ASCII: `ınbox`, which programs make of it in Turkish, is another mailbox, though its upper case is the same. */
+/**
+ * Only the case of ASCII is ignored: `ınbox`, which programs make of INBOX in Turkish, is another mailbox, though its
+ * upper case is the same.
+ */
 export function isInboxName(name: string): boolean {
   return /^inbox$/i.test(name);
 }
 
-/** `INBOX.` on servers that keep every mailbox below the inbox (Courier, Cyrus): it is no level of the subscriber's. */
+/**
+ * The prefix that is no folder of the subscriber's: `INBOX.` on servers that keep every mailbox below the inbox
+ * (Courier, Cyrus).
+ */
 export function personalPrefix(mailboxes: readonly Named[]): string {
   const others = mailboxes.filter((mailbox) => !isInbox(mailbox));
   const [first] = others;

@@ -1,13 +1,17 @@
 import type { Octets } from './streams.ts';
 
-/** Told of octets that somebody else reads: of each chunk, and of their end or of what broke them off. */
+/**
+ * Called for octets that somebody else reads: for each chunk, and at their end or for the error that broke them off.
+ */
 export type OctetsObserver = {
   readonly chunk: (octets: Uint8Array) => void;
   readonly whole?: () => void;
   readonly broken?: (error: unknown) => void;
 };
 
-/** The same octets, with an observer. A generator would do as well, and cost more than all else that is done to a chunk. */
+/**
+ * The same octets, with an observer. No generator, because that would cost more than everything else done with a chunk.
+ */
 export function observed(octets: Octets, observer: OctetsObserver): Octets {
   return new ObservedOctets(octets, observer);
 }

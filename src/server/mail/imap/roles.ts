@@ -6,15 +6,15 @@ type Listed = { readonly path: string; readonly delimiter: string; readonly attr
 
 /** RFC 6154 and RFC 8457. */
 const ROLES = ['\\All', '\\Archive', '\\Drafts', '\\Flagged', '\\Important', '\\Junk', '\\Sent', '\\Trash'];
-/** Those of views, whose messages lie in other mailboxes as well. */
+/** The roles of views: their messages are in other mailboxes as well. */
 export const VIEWS: ReadonlySet<string> = new Set(['\\All', '\\Flagged', '\\Important']);
 
-/** How sure a role is: said by the server, an exact name, a name with something around it. */
+/** How certain a role is: stated by the server, an exact name, a name with something around it. */
 const RANKS = { extension: 0, name: 1, 'name-guess': 2 } as const;
 
 /**
- * The roles of mailboxes by path, each role once: what a server says goes before what a name tells in any of many
- * languages, and of equals the one that lies higher.
+ * The roles of mailboxes by path, each role given once. What the server states takes precedence over a name, which is
+ * recognised in many languages; of equals, the mailbox higher in the hierarchy gets the role.
  */
 export function rolesOf(mailboxes: readonly Listed[]): ReadonlyMap<string, string> {
   const candidates = mailboxes
@@ -39,6 +39,6 @@ function candidateOf({ path, delimiter, attributes }: Listed) {
     flags: new Set(),
     name: readablePath(parts.at(-1) ?? ''),
   });
-  // A name in some language is a good enough sign for a mailbox that messages are put into, not for one that is a view.
+  // A name in some language is enough to recognise a mailbox that messages are put into, but not a view.
   return role === null || VIEWS.has(role) ? undefined : { path, role, rank: RANKS[source], depth: parts.length };
 }

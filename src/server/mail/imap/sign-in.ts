@@ -5,7 +5,7 @@ import { type DialOptions, openDial } from './wire/dial.ts';
 import type { ImapConnection } from './wire/imap-connection.ts';
 import { openSession } from './wire/session.ts';
 
-/** A visitor waits for this one. */
+/** A visitor is waiting for this. */
 const SIGN_IN_TIMES: MailTimes = { connect: 10_000, greeting: 8_000, silence: 15_000 };
 
 /** `unanswered`: the password was sent, and nothing came back that tells whether it is right. */
@@ -28,7 +28,7 @@ export async function checkSignIn(
     return 'ok';
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
-    // No other answer says that somebody has to see to this account.
+    // Of all results, only this one says that somebody has to see to this account.
     if (isSwitchedOff(error)) return 'credentials';
     switch (error.fault) {
       case 'lost':
@@ -46,7 +46,9 @@ export async function checkSignIn(
   }
 }
 
-/** Exchange signs in whoever has an account, and only then says that the mailbox is not theirs. */
+/**
+ * Sends a first command: Exchange accepts everybody with an account, and only then says that the mailbox is not theirs.
+ */
 async function askForMailbox(connection: ImapConnection): Promise<void> {
   try {
     await connection.command('LIST "" ""');

@@ -7,8 +7,9 @@ type Place = { readonly host: string; readonly port: number };
 type Trust = { readonly security: 'tls' | 'starttls' | 'open'; readonly certificates?: readonly string[] };
 
 /**
- * How TLS is spoken with a mail server. One that may be spoken to in clear is not worse off for offering TLS with a
- * certificate that nobody can check. A certificate that is named may be for any host; one that it vouches for may not.
+ * The TLS options towards a mail server. A server that may be spoken to in clear text may as well have a certificate
+ * that can't be verified. A certificate that the operator configured may be for any host; one that it issued must fit
+ * the name.
  */
 export function tlsTowards({ security, certificates }: Trust): ConnectionOptions & { minVersion: 'TLSv1.2' } {
   const always = { minVersion: 'TLSv1.2', rejectUnauthorized: security !== 'open' } as const;
@@ -28,7 +29,7 @@ function fingerprintOf(certificate: string): string {
   return new X509Certificate(certificate).fingerprint256;
 }
 
-/** @throws {SettingsError} when one is none */
+/** @throws {SettingsError} if one is damaged */
 export function requireCertificates({ trustedMailCertificates: certificates }: Settings): void {
   if (certificates === undefined) return;
   try {
@@ -43,7 +44,7 @@ export function requireCertificates({ trustedMailCertificates: certificates }: S
 
 export type UncheckedCertificates = (place: Place) => void;
 
-/** Warns once of each host. */
+/** Warns once about each host and port. */
 export function openUncheckedCertificates(log: Log): UncheckedCertificates {
   const told = new Set<string>();
   return ({ host, port }) => {

@@ -1,10 +1,13 @@
 import { MailError } from '../mail-error.ts';
 import type { ImapConnection } from './imap-connection.ts';
 
-/** How long an answer may take, however often the server says something of it, in milliseconds. */
+/** How long an answer may take as a whole, even if its parts keep coming, in milliseconds. */
 export const ANSWER_WITHIN_MS = 3 * 60_000;
 
-/** Ends the connection when its answer takes too long. @throws {MailError} `slow` then, and what `ask` throws */
+/**
+ * Ends the connection if the answer takes too long.
+ * @throws {MailError} `slow` then, and what `ask` throws
+ */
 export async function answeredInTime<Answer>(connection: ImapConnection, ask: () => Promise<Answer>): Promise<Answer> {
   const tooLong = () => connection.end(new MailError('slow', 'The mail server took too long for an answer.'));
   const off = connection.clock.after(ANSWER_WITHIN_MS, tooLong);

@@ -4,7 +4,7 @@ import { bigNumberOf } from './opening.ts';
 import type { StatusResponse } from './status-response.ts';
 import { numbersOf } from './uid-sets.ts';
 
-/** APPENDUID (RFC 4315 §3), one UID for each message or none. */
+/** The outcomes by APPENDUID (RFC 4315 §3), which has one UID for each message or none. */
 export function storedBy({ code, args }: StatusResponse, count: number): Appended[] {
   const [validity = '', set = ''] = code === 'APPENDUID' ? args.split(' ', 2) : [];
   const uids = numbersOf(set, count);
@@ -15,12 +15,13 @@ export function storedBy({ code, args }: StatusResponse, count: number): Appende
   });
 }
 
-/** RFC 5530 and its like: codes that speak of the mailbox or the account, not of the message. */
+/** Response codes (RFC 5530 and others) that concern the mailbox or the account, not the message. */
 const NOT_ITS_OWN = new Set(['TRYCREATE', 'NONEXISTENT', 'NOPERM', 'INUSE', 'CORRUPTION', 'READ-ONLY']);
 
 /**
  * The outcome of an append that ended in an error: `refused` for a reason of this message, `failed` for one that would
- * concern any other as well, `unknown` where the connection ended before the answer. @throws what is no {@link MailError}
+ * concern any other as well, `unknown` if the connection ended before the answer.
+ * @throws what is no {@link MailError}
  */
 export function notStoredBy(error: unknown): Appended {
   if (!(error instanceof MailError)) throw error;
@@ -32,7 +33,7 @@ export function notStoredBy(error: unknown): Appended {
       return { kind: 'unknown', error };
     case 'busy':
       if (!isLasting(error)) return failedBy(error);
-      // This message is beyond it; or one of those before, where it says goodbye.
+      // This message exceeds the limit; or one of those before, if the server said so by BYE.
       return isGoodbye(error) ? { kind: 'unknown', error: asFarewell(error) } : refusedBy(error);
     case 'credentials':
     case 'full':
@@ -44,7 +45,7 @@ export function notStoredBy(error: unknown): Appended {
   }
 }
 
-/** A goodbye, whatever its reason, says nothing of what was sent before it. */
+/** A BYE, whatever its reason, does not tell what became of the messages that were sent before it. */
 function failedBy(error: MailError): Appended {
   return { kind: isGoodbye(error) ? 'unknown' : 'failed', error };
 }

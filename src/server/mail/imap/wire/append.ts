@@ -7,16 +7,16 @@ import type { ImapConnection } from './imap-connection.ts';
 import { mailboxName } from './mailbox-name.ts';
 import type { StatusResponse } from './status-response.ts';
 
-/** LITERAL- (RFC 7888 §5), in octets. */
+/** The limit of LITERAL- (RFC 7888 §5), in octets. */
 const SMALL_LITERAL = 4096;
 
-/** One APPEND command under way: the messages whose octets it has, each with its place among the outcomes. */
+/** One APPEND command under way; `places` are the indexes of its messages among the outcomes. */
 type Command = {
   readonly places: number[];
   readonly answered: Promise<void>;
   /** It has its answer. */
   over: boolean;
-  /** Its last line end has not been sent. */
+  /** The line end that completes it has not been sent. */
   open: boolean;
 };
 
@@ -54,7 +54,7 @@ export class Append {
         const place = this.#outcomes.push(undefined) - 1;
         if (message.size > (this.#traits.appendLimit ?? Infinity))
           this.#outcomes[place] = { kind: 'refused', reason: 'too large', text: '' };
-        // Of messages that go together none is stored any more.
+        // The MULTIAPPEND was answered before its end, so none of its further messages is stored.
         else if (this.#together && command?.over === true)
           this.#outcomes[place] = this.#outcomes[command.places[0] ?? 0];
         else command = await this.#sendMessage(message, place, command);
@@ -112,7 +112,7 @@ export class Append {
       }
       whole = left === 0;
     } finally {
-      // A literal can't be broken off: what the server would take next for the rest of it would change the message.
+      // A literal can't be cut short: the server would take what is sent next as the rest of the message.
       if (!whole && connection.unwritable === undefined)
         connection.end(new MailError('lost', 'An append was broken off.'));
     }
@@ -139,7 +139,7 @@ export class Append {
     for (const [index, place] of places.entries()) this.#outcomes[place] = outcomes[index];
   }
 
-  /** An OK to a command that has not been sent to its end. */
+  /** The server answered OK to a command that was not sent to its end. */
   #mistrust(count: number): Appended[] {
     const error = new MailError('lost', 'The mail server answered an append before it had it.');
     this.#connection.end(error);

@@ -3,7 +3,10 @@ import type { ImapConnection } from './imap-connection.ts';
 import type { Block } from './inlet.ts';
 import type { LiteralSink } from './response-parser.ts';
 
-/** Things that a connection has brought, for one reader; what waits keeps the connection from bringing more. */
+/**
+ * A queue of what has arrived on a connection, for one reader. What waits in it counts as read ahead, so that a slow
+ * reader pauses the socket (back-pressure).
+ */
 export class Arrivals<Item> {
   readonly #connection: ImapConnection;
   #items: Item[] = [];
@@ -15,7 +18,7 @@ export class Arrivals<Item> {
     this.#connection = connection;
   }
 
-  /** @param weight in octets, as the item stands in memory. */
+  /** @param weight the item's size in memory, in octets */
   push(item: Item, weight: number): void {
     this.#items.push(item);
     this.#weight += weight;
@@ -23,7 +26,10 @@ export class Arrivals<Item> {
     this.#wakeUp();
   }
 
-  /** Nothing more comes. What is there can still be taken, unless it ended with an error. @returns what can't be taken */
+  /**
+   * Nothing more comes. What waits can still be taken, unless there is an error.
+   * @returns what can't be taken
+   */
   finish(error?: unknown): readonly Item[] {
     if (this.#end !== undefined) return [];
     this.#end = { error };
@@ -32,13 +38,16 @@ export class Arrivals<Item> {
     return left;
   }
 
-  /** The connection has ended: what has come can be taken before the error is thrown. */
+  /** The connection has ended: what waits can be taken before the error is thrown. */
   breakOff(error: MailError): void {
     this.#end ??= { error };
     this.#wakeUp();
   }
 
-  /** Nobody takes what is there any more. @returns it */
+  /**
+   * Discards what waits, because nobody will take it.
+   * @returns what was discarded
+   */
   drop(): readonly Item[] {
     const dropped = this.#items;
     this.#items = [];
@@ -51,7 +60,10 @@ export class Arrivals<Item> {
     return this.#end !== undefined;
   }
 
-  /** Everything that is there, at most so many; empty at the end. @throws the error that it ended with */
+  /**
+   * Takes what waits, at most `most` items, or waits for some; empty at the end.
+   * @throws the error that it ended with
+   */
   async take(most: number): Promise<Item[]> {
     while (this.#items.length === 0) {
       if (this.#end?.error !== undefined) throw this.#end.error;
@@ -74,11 +86,11 @@ export class Arrivals<Item> {
 
 type Chunk = { readonly octets: Buffer; readonly block: Block | undefined };
 
-/** The octets of a literal on their way to the one who reads them, once. A chunk is good until the next one is asked for. */
+/** The octets of a literal on their way to their only reader. A chunk is valid until the next one is asked for. */
 export class ArrivingOctets implements LiteralSink, AsyncIterable<Buffer>, AsyncIterator<Buffer> {
   readonly #connection: ImapConnection;
   #chunks: Chunk[] = [];
-  /** Of the chunk that the reader has now. */
+  /** The block of the chunk that the reader has now. */
   #given: Block | undefined;
   #state: 'coming' | 'whole' | 'skipped' = 'coming';
   #failure: MailError | undefined;
@@ -114,7 +126,10 @@ export class ArrivingOctets implements LiteralSink, AsyncIterable<Buffer>, Async
     this.#wake = undefined;
   }
 
-  /** Lets go of what nobody wants. What the reader has may still be on its way, so its block is not read into again. */
+  /**
+   * Discards what nobody wants. The chunk that the reader has may still be on its way, so its block is not released for
+   * reuse.
+   */
   skip(): void {
     for (const { octets, block } of this.#chunks) {
       block?.letGo();

@@ -2,15 +2,15 @@ import type { Duplex } from 'node:stream';
 import { openDeflate } from './deflate.ts';
 import { reset } from './reset.ts';
 
-/** What carries a connection: a socket, later perhaps TLS in its place, and compression over either. */
+/** The streams below a connection: a socket, perhaps replaced by TLS later, and perhaps compression on top. */
 export class Carrier {
   readonly #onError: (error: unknown) => void;
   readonly #onClose: () => void;
-  /** What octets are written to and read from, and what comes off the socket before compression. */
+  /** `#top` is written to and read from; `#below` is the stream under the compression, or the same one. */
   #top: Duplex;
   #below: Duplex;
 
-  /** @param over is told that it ends, and of what, if that is known; perhaps more than once */
+  /** @param over called when it ends, with the error if that is known; perhaps more than once */
   constructor(socket: Duplex, over: (error?: unknown) => void) {
     this.#onError = (error) => over(error);
     this.#onClose = () => over();
@@ -23,7 +23,7 @@ export class Carrier {
     return this.#top;
   }
 
-  /** Its end is the connection's no more: TLS or compression takes what it reads. */
+  /** The end of this stream is no longer that of the connection, because TLS or compression reads it from now on. */
   handOver(): void {
     this.#top.off('end', this.#onClose);
   }
@@ -44,7 +44,7 @@ export class Carrier {
     this.#below.destroy();
   }
 
-  /** Nothing of what was written leaves any more. */
+  /** Closes it so that what was written and has not left yet is discarded. */
   reset(): void {
     reset(this.#below);
     this.#top.destroy();

@@ -3,25 +3,25 @@ import { FetchReader } from './fetch-response.ts';
 import { type LiteralSink, NOBODY, type Part, RESPONSE_LIMITS } from './response-parser.ts';
 import type { StatusResponse } from './status-response.ts';
 
-/** A command's own listeners, asked about what comes while it is the oldest. */
+/** What a command listens for. Untagged responses and literals are offered to the oldest command first. */
 export type Listeners = {
-  /** @returns whether the response was the command's; the others are counted against a limit. */
+  /** @returns whether the response belongs to the command; those that belong to none are counted against a limit */
   readonly untagged?: (parts: readonly Part[], line: string) => boolean;
   readonly literal?: (parts: readonly Part[], size: number) => LiteralSink | undefined;
-  /** Told at once how it was answered, before what follows is heard. */
+  /** Called with the tagged answer at once, before anything that follows is read. */
   readonly answered?: (isOk: boolean) => void;
-  /** A sign-in: NO means that it was refused. */
+  /** It is a sign-in, so NO refuses that. */
   readonly signingIn?: boolean;
-  /** After its OK the octets are no IMAP any more. */
+  /** What follows its OK is TLS or compressed. */
   readonly handsOver?: boolean;
-  /** Sent only while this side may write. */
+  /** Sent only while this worker may write (`MayWrite`). */
   readonly guarded?: boolean;
 };
 
-/** Far more lines than an answer has that is not a list. */
+/** Far more lines than any answer has, except lists. */
 const ANSWERS_AT_MOST = 1000;
 
-/** For a command whose answer is short: what a server says beyond it counts as what nobody asked for. */
+/** For a command with a short answer: lines beyond the limit count as unsolicited. */
 export function bounded(take: NonNullable<Listeners['untagged']>): NonNullable<Listeners['untagged']> {
   let answers = 0;
   return (parts, line) => take(parts, line) && ++answers <= ANSWERS_AT_MOST;
@@ -33,7 +33,7 @@ type Command = Listeners & {
   readonly reject: (error: MailError) => void;
 };
 
-/** The commands of one connection that have no answer yet, the oldest first, each under its tag. */
+/** The commands of one connection that have not been answered, the oldest first, each under its tag. */
 export class CommandsUnderWay {
   readonly #commands = new Map<string, Command>();
   #tag = 0;
@@ -51,8 +51,8 @@ export class CommandsUnderWay {
   }
 
   /**
-   * Where the octets of a literal go; `undefined` when nobody wants them. While messages are fetched a large one that comes
-   * again, or that nobody asked for, is passed over.
+   * The sink for a literal; `undefined` if no command wants it. While messages are fetched, a large one that comes
+   * again, or that nobody asked for, is discarded: collected, it would exceed the limit and end the connection.
    */
   sinkFor(parts: readonly Part[], size: number): LiteralSink | undefined {
     let isFetching = false;
@@ -72,7 +72,7 @@ export class CommandsUnderWay {
     return false;
   }
 
-  /** The command that has its answer; it is under way no more. `undefined` when there is none with that tag. */
+  /** Removes the command that was answered; `undefined` if there is none with that tag. */
   take(tag: string): Command | undefined {
     const command = this.#commands.get(tag);
     this.#commands.delete(tag);

@@ -1,10 +1,12 @@
 import { Duplex } from 'node:stream';
 import { constants, createDeflateRaw, createInflateRaw } from 'node:zlib';
 
-/** The fastest level that finds repeated text: mail is mostly base64, of which no level makes less than three quarters. */
+/** The fastest level that finds repetitions: mail is mostly base64, which no level shrinks below three quarters. */
 const LEVEL = 1;
 
-/** A stream whose octets go over another one compressed, both ways (RFC 4978 §4). What is written leaves at once. */
+/**
+ * A stream over another one that carries its octets compressed, both ways (RFC 4978 §4). Each write is flushed at once.
+ */
 export function openDeflate(below: Duplex): Duplex {
   const inflate = createInflateRaw({ flush: constants.Z_SYNC_FLUSH });
   const deflate = createDeflateRaw({ level: LEVEL, flush: constants.Z_SYNC_FLUSH });

@@ -1,13 +1,13 @@
 import type { FetchItems } from './fetch-response.ts';
 
-/** Joins what a server tells of one message by several answers, if these come one after the other. */
+/** Joins what a server tells of one message in several FETCH responses, if these follow each other. */
 export class Descriptions {
-  /** What was said last, if it does not describe a message yet. */
+  /** The items of the last response, if they do not describe a message yet. */
   #said: FetchItems | undefined;
-  /** The one that was described last: a further answer may tell more of it. */
+  /** The message that was described last: a further response may add to it. */
   #last: FetchItems | undefined;
 
-  /** @returns whether it tells more of the last one, which has it from then on */
+  /** @returns whether the response adds to the last message; it is then merged into that */
   addsTo(items: FetchItems): boolean {
     const last = this.#last;
     if (last === undefined || last.uid !== items.uid || !tellsMore(items, last)) return false;
@@ -16,8 +16,8 @@ export class Descriptions {
   }
 
   /**
-   * What is known of a message by now, if that describes it. Flags that somebody else has changed come with a UID too
-   * (RFC 9051 §6.4.9); they describe nothing.
+   * The items known of a message so far, if they describe it. Flags alone do not: changes by other clients also come
+   * with a UID (RFC 9051 §6.4.9).
    */
   of(items: FetchItems): FetchItems | undefined {
     const all = this.#said !== undefined && this.#said.uid === items.uid ? { ...this.#said, ...items } : items;
@@ -26,7 +26,10 @@ export class Descriptions {
     return describes ? all : undefined;
   }
 
-  /** @param next the one of which more may be told now. @returns the one before, of which all has been told */
+  /**
+   * @param next the message that further responses may add to
+   * @returns the message before, which is complete now
+   */
   follow(next?: FetchItems): FetchItems | undefined {
     const before = this.#last;
     this.#last = next;
@@ -34,7 +37,7 @@ export class Descriptions {
   }
 }
 
-/** Whether an answer says of a message what those before it have not said. */
+/** Whether a response has items that those before it lacked. */
 function tellsMore(items: FetchItems, known: FetchItems): boolean {
   return (['size', 'internalDate', 'flags'] as const).some(
     (name) => known[name] === undefined && items[name] !== undefined,

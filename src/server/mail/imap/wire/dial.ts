@@ -11,9 +11,9 @@ import { Inlet } from './inlet.ts';
 export type DialOptions = {
   /** `TRUSTED_MAIL_HOSTS`. */
   readonly trusted: readonly string[];
-  /** Asked for hosts that a visitor named; without it the system's name servers are. */
+  /** Resolves the hosts that a visitor named; by default, the system's resolver does. */
   readonly resolver?: Resolver;
-  /** Told when a trusted host is spoken to over TLS with a certificate that nobody could check. */
+  /** Called if a trusted host uses TLS with a certificate that can't be verified. */
   readonly onUncheckedCertificate?: UncheckedCertificates;
 };
 
@@ -67,7 +67,7 @@ async function standing(
   }
 }
 
-/** What a connection fails with before there is a conversation. */
+/** The error of a connection that was never established. */
 function reading(error: unknown, fault: 'certificate' | undefined): MailError {
   if (fault !== undefined && (error as NodeJS.ErrnoException).code === undefined)
     return new MailError(fault, 'There is no TLS with the mail server.', { cause: error });

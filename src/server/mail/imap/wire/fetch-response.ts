@@ -3,8 +3,8 @@ import type { Part } from './response-parser.ts';
 import { ValueReader, type Value } from './value-reader.ts';
 
 /**
- * What a FETCH response tells (RFC 9051 §7.5.2). `number` is the message's sequence number, its UID in a UIDFETCH
- * (RFC 9586). What is missing was not said, or not in a form that can be read.
+ * The items of a FETCH response (RFC 9051 §7.5.2). `number` is the message's sequence number, its UID in a UIDFETCH
+ * (RFC 9586). Missing items were not sent, or can't be read.
  */
 export type FetchItems = {
   number: number;
@@ -15,19 +15,25 @@ export type FetchItems = {
   flags?: readonly string[];
   /** Invalid when it can't be read. */
   internalDate?: Date;
-  /** A whole message that came otherwise than by a sink: as a quoted string, or NIL. */
+  /** A whole message that no sink took, such as a quoted string; or NIL. */
   body?: Buffer | null;
 };
 
-/** Messages share lists of flags: a mailbox of half a million has a few dozen different ones. */
+/**
+ * How many lists of flags are kept for messages to share: a mailbox of half a million has only a few dozen different
+ * ones.
+ */
 const SHARED_LISTS = 1000;
-/** More than the flags of any message take, in characters: those of many are in memory at a time. */
+/**
+ * More than the flags of any message take, in characters. Limited because those of many messages are in memory at a
+ * time.
+ */
 const FLAGS_LIMIT = 8192;
 
 /** Reads FETCH responses; one for each connection, because it keeps the lists of flags that it has met. */
 export class FetchReader {
   readonly #flags = new Map<string, readonly string[]>();
-  /** What was read last: each command under way is asked whether it is its own. */
+  /** The last response, kept because each command under way is asked whether it is its own. */
   #parts: readonly Part[] | undefined;
   #items: FetchItems = { number: -1 };
 
@@ -56,7 +62,7 @@ export class FetchReader {
     return items;
   }
 
-  /** What was said before a literal, and the name of the item that the literal belongs to. */
+  /** The items before a literal, and the name of the item that the literal belongs to. */
   readBefore(parts: readonly Part[]): { readonly items: FetchItems; readonly open: string | undefined } {
     return this.#readItems(parts, true);
   }
@@ -130,7 +136,7 @@ function flagsOf(value: Value): readonly string[] {
   );
 }
 
-/** The same text by itself: a piece of another one keeps all of that in memory, and an answer may be long. */
+/** A copy of the text: a substring keeps the whole string in memory, and a response may be long. */
 function ownText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }
@@ -157,7 +163,9 @@ export function readInternalDate(text: string): Date | undefined {
   return readUsualDate(text) ?? readOddDate(text);
 }
 
-/** The form of RFC 9051 §9, which nearly all dates have: a listing reads half a million. */
+/**
+ * The form of RFC 9051 §9, which nearly all dates have. Read separately for speed: a listing may have half a million.
+ */
 function readUsualDate(text: string): Date | undefined {
   if (text.length !== 26 || text[2] !== '-' || text[6] !== '-' || text[14] !== ':' || text[17] !== ':')
     return undefined;
@@ -193,7 +201,7 @@ function readOddDate(text: string): Date | undefined {
   const numbers = [year, day, hour, minute, second].map((part) => numberOf(part ?? null));
   const [y = -1, d = -1, h = -1, m = -1, s = -1] = numbers;
   if (index < 0 || index % 3 !== 0 || d < 1 || d > 31 || h > 23 || m > 59 || s > 60) return undefined;
-  // In a year before 100 there was no mail: Exchange says 0001 where it knows no date.
+  // A year before 100, written with four digits, is no date: Exchange sends 0001 if it knows none.
   if (numbers.some((each) => each < 0) || y > 9999 || (y < 100 && year?.length !== 2)) return undefined;
   const offset = offsetOf(zone);
   if (offset === undefined) return undefined;

@@ -7,38 +7,42 @@ import type { ImapConnection } from './imap-connection.ts';
 import { type LiteralSink, NOBODY, type Part } from './response-parser.ts';
 import { setsOf } from './uid-sets.ts';
 
-/** What a listing asks for. */
+/** The items that a listing asks for. */
 export const DESCRIPTION = 'UID RFC822.SIZE INTERNALDATE FLAGS';
 const SHORT_DESCRIPTION = 'UID INTERNALDATE FLAGS';
 /** What a message without its octets takes in memory, in octets. */
 const MESSAGE_WEIGHT = 512;
-/** What may stand before a message's octets, in pieces and octets: it is read for each literal of an answer. */
+/**
+ * How much of a response may precede a message's octets, in parts and octets: it is parsed for each literal of the
+ * response.
+ */
 const [PIECES_BEFORE, OCTETS_BEFORE] = [9, 16 * 1024];
-/** Messages that are asked for one by one are asked for so many at a time. */
+/** How many messages are asked for at a time, if each has commands of its own. */
 const SINGLES_AT_ONCE = 20;
 
 type Arrival = { readonly message: Fetched; readonly octets: ArrivingOctets };
 
 /** What a connection has learnt about how its server answers. */
 export type FetchHabits = {
-  /** It gives a message's octets before its UID, flags or date: then these are asked for by a command of their own. */
+  /** It sends a message's octets before its UID, flags or date: then these are asked for by a separate command. */
   bodyFirst: boolean;
 };
 
 /**
- * One fetch of whole messages. A message that spoils the answer to its whole command is found by asking for each alone,
- * and left out. It is asked for when the last message of the fetch before begins to come: a server may answer two
- * commands in turns (Dovecot does), and what came of the second would keep the first from being read to its end.
+ * One fetch of whole messages. If its command is refused, each message that did not come is asked for alone, and left
+ * out if that fails, too. The command is sent when the last message of the fetch before begins to arrive: a server may
+ * interleave the answers to two commands (Dovecot does), and unread messages of the second would then block the rest of
+ * the first.
  */
 export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> {
   readonly #connection: ImapConnection;
   readonly #reader: FetchReader;
   readonly #habits: FetchHabits;
-  /** UIDs of which nothing has come. */
+  /** UIDs of messages that have not come yet. */
   readonly #wanted: Set<number>;
   readonly #arrivals: Arrivals<Arrival>;
   readonly #offEnding: () => void;
-  /** The one whose octets come now. */
+  /** The message whose octets are arriving. */
   #coming: ArrivingOctets | undefined;
   #given: ArrivingOctets | undefined;
   /** Its command, or one of them, was answered NO. */
@@ -58,7 +62,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     this.#wanted = new Set(uids);
     this.#arrivals = new Arrivals(connection);
     this.#offEnding = connection.whenEnded((error) => {
-      // One that has said NO to it and then hangs up can't give a message.
+      // A server that answers NO and then BYE can't deliver a message.
       const isOfMessage = this.#refused && isGoodbye(error);
       const broken = isOfMessage ? new MailError('lost', 'The mail server refused a message and hung up.') : error;
       this.#coming?.fail(broken);
@@ -83,7 +87,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     return { done: false, value: arrival.message };
   }
 
-  /** Closes the connection of a fetch that is under way, because it can't be called off. */
+  /** Closes the connection of a fetch that is under way, because FETCH can't be cancelled. */
   return(): Promise<IteratorResult<Fetched, undefined>> {
     this.#given?.skip();
     for (const { octets } of this.#arrivals.drop()) octets.skip();
@@ -94,7 +98,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
   #finish(error?: unknown): void {
     this.#lastBegun.resolve();
     this.#offEnding();
-    // What nobody reads any more must not keep the connection from bringing what comes next.
+    // What nobody reads any more must not hold back what comes next on the connection.
     for (const { octets } of this.#arrivals.finish(error)) octets.skip();
   }
 
@@ -110,7 +114,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
       await Promise.all(uids.slice(from, from + SINGLES_AT_ONCE).map((uid) => this.#askAlone(uid)));
   }
 
-  /** @returns `alone` when those of which nothing came are to be asked for one by one. */
+  /** @returns `alone` if those that did not come have to be asked for one by one */
   #askTogether(): Promise<'done' | 'alone'> {
     let bodyFirst = false;
     const listeners: Listeners = {
@@ -142,7 +146,10 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     return answered;
   }
 
-  /** What was refused is asked for once more: it may have been for that moment, or because of a size that is not known. */
+  /**
+   * A message that does not come is asked for once more, without its size: the refusal may have been momentary, or
+   * because the size is not known.
+   */
   async #askAlone(uid: number): Promise<void> {
     await this.#askOnce(uid, DESCRIPTION);
     if (this.#wanted.has(uid)) await this.#askOnce(uid, SHORT_DESCRIPTION);
@@ -155,7 +162,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
         if (FetchReader.numberOf(line) < 0) return false;
         const items = this.#reader.read(parts);
         if (items.uid !== uid) return false;
-        // Flags that somebody else changes come beside the description, or after it, with a UID as well.
+        // Flags that another client changes come with a UID, too, before or after the description.
         described = { ...described, ...items };
         return true;
       }),
@@ -165,7 +172,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
       literal: (parts, size) => {
         const before = this.#bodyAt(parts);
         if (before === undefined || (before.uid ?? aloneAs(uid, before, described)) !== uid) return undefined;
-        // Without what describes it a message would lose its flags and date.
+        // Without its description, a message would lose its flags and date.
         if (!this.#wanted.has(uid) || (described === undefined && !isDescribed(before))) return NOBODY;
         return this.#arrive(uid, described ?? before, size);
       },
@@ -177,7 +184,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     }
   }
 
-  /** What was said before the octets of a whole message, if the literal that begins is one. */
+  /** The items before the octets, if the literal that begins is a whole message. */
   #bodyAt(parts: readonly Part[]): FetchItems | undefined {
     const last = parts.at(-1);
     if (typeof last !== 'string' || !endsWithBody(last)) return undefined;
@@ -192,7 +199,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     if (FetchReader.numberOf(line) < 0) return false;
     const coming = this.#coming;
     this.#coming = undefined;
-    // Nothing was said after the octets: all of it was read when they began.
+    // Nothing follows the octets: everything else was read when they began.
     if (coming !== undefined && parts.length === 3 && parts[1] === null && parts[2] === ')') {
       this.#finishIfWhole();
       return true;
@@ -203,7 +210,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
       this.#finishIfWhole();
       return coming !== undefined;
     }
-    // NIL in place of the octets: they are not given.
+    // NIL instead of the octets: the server does not deliver them.
     if (items.body === null) this.#wanted.delete(uid);
     else if (alone === undefined || described !== undefined || isDescribed(items)) {
       const sink = this.#arrive(uid, described ?? items, items.body.length);
@@ -215,17 +222,17 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
     return true;
   }
 
-  /** Without waiting for the answer to the command: messages of the next fetch may come before it. */
+  /** Does not wait for the tagged answer: messages of the next fetch may come before it. */
   #finishIfWhole(): void {
     if (this.#wanted.size === 0) this.#finish();
   }
 
   #arrive(uid: number, items: FetchItems, size: number): LiteralSink {
-    // A server may hand out something though it has refused to open the mailbox.
+    // Some servers send messages though they refused to open the mailbox: these are of the one before.
     if (this.#arrivals.finished || !this.#connection.hasOpen) return NOBODY;
     this.#wanted.delete(uid);
     if (this.#wanted.size === 0) this.#lastBegun.resolve();
-    // Some servers answer with nothing where they can't give a message (Yahoo at times).
+    // Some servers send an empty literal if they can't deliver a message (Yahoo at times).
     if (size === 0 && (items.size ?? 0) > 0) return NOBODY;
     const octets = new ArrivingOctets(this.#connection);
     this.#connection.incoming.expect(size);
@@ -236,7 +243,7 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
   }
 }
 
-/** The UID of what comes without one: its number tells whether it is that of another command, or comes again. */
+/** The UID of a response without one. Its sequence number tells if it belongs to another command, or comes again. */
 function aloneAs(uid: number | undefined, { number }: FetchItems, described: FetchItems | undefined) {
   return described === undefined || described.number === number ? uid : undefined;
 }

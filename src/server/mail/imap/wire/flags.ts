@@ -1,4 +1,6 @@
-/** Which flags a mailbox keeps: `\*` allows new keywords, system flags must be listed (RFC 9051 §7.1, PERMANENTFLAGS). */
+/**
+ * Which flags a mailbox keeps: `\*` allows new keywords, system flags must be listed (RFC 9051 §7.1, PERMANENTFLAGS).
+ */
 export function keeping(permanent: readonly string[] | undefined): (flags: readonly string[]) => string[] {
   const listed = new Set(permanent?.map((flag) => flag.toLowerCase()));
   return (flags) =>
@@ -9,13 +11,13 @@ export function keeping(permanent: readonly string[] | undefined): (flags: reado
     });
 }
 
-/** What Dovecot takes of a keyword, in octets, unless it is told otherwise. */
+/** The length of a keyword that Dovecot accepts by default, in octets. */
 const KEYWORD_LENGTH = 50;
 const STANDARD = new Set(['\\answered', '\\deleted', '\\draft', '\\flagged', '\\seen']);
 
 /**
- * A flag that some server takes for none: iCloud a keyword with a dot (imapsync 387), Dovecot a long one, and any other
- * system flag than those of RFC 9051 §2.3.2.
+ * Whether some server rejects the flag: iCloud keywords with a dot (imapsync 387), Dovecot long ones; also any system
+ * flag other than those of RFC 9051 §2.3.2.
  */
 export function isOddKeyword(flag: string): boolean {
   if (flag.startsWith('\\')) return !STANDARD.has(flag.toLowerCase());
@@ -23,7 +25,7 @@ export function isOddKeyword(flag: string): boolean {
 }
 
 /**
- * Without those flags that some server takes for none; where there are none such without keywords: there may be too
+ * The flags without those that some server rejects. If there are none of these, without any keywords: they may be too
  * many (Cyrus).
  */
 export function unlabelled(flags: readonly string[]): readonly string[] {
@@ -31,7 +33,9 @@ export function unlabelled(flags: readonly string[]): readonly string[] {
   return plain.length < flags.length ? plain : flags.filter((flag) => flag.startsWith('\\'));
 }
 
-/** A keyword or system flag of RFC 9051 §9; what else servers call a flag can't be sent in a command. */
+/**
+ * Whether it is a keyword or system flag by RFC 9051 §9. What else servers list as a flag can't be sent in a command.
+ */
 export function isFlag(flag: string): boolean {
   const from = flag.startsWith('\\') ? 1 : 0;
   for (let at = from; at < flag.length; at++) {

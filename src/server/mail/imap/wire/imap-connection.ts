@@ -13,7 +13,7 @@ import { Silence } from './silence.ts';
 import { errorOf, readStatus, type StatusResponse } from './status-response.ts';
 import { Unasked } from './unasked.ts';
 
-/** How long a server may take to close the connection after its goodbye, and after ours, in milliseconds. */
+/** How long a server may take to close the connection after its BYE, or after our LOGOUT, in milliseconds. */
 const GOODBYE_WITHIN = 2000;
 /** How long a connection that may not write any more stays for the answers to what it has written, in milliseconds. */
 const LATE_ANSWERS_WITHIN = 10_000;
@@ -24,21 +24,21 @@ export type ConnectionOptions = {
   /** Milliseconds of silence after which a server that owes an answer is given up. */
   readonly silence: number;
   readonly mayWrite?: MayWrite;
-  /** Where the socket gives what it reads, if not by itself. */
+  /** Where the socket delivers what it reads, if not by itself. */
   readonly inlet?: Inlet;
-  /** What of a message may be waiting in memory for its reader, in octets; 256 KB. */
+  /** How much may wait in memory for its reader, in octets; by default 256 KB. */
   readonly readAhead?: number;
-  /** Of all connections of the account. */
+  /** Shared by all connections of the account. */
   readonly hold?: Hold;
-  /** Ends what waits for the hold. */
+  /** Ends the waiting for the hold. */
   readonly signal?: AbortSignal;
   /** Which of a transfer's accounts it is of; its errors say so. */
   readonly role?: MailRole;
 };
 
 /**
- * One IMAP connection: commands, their answers, literals both ways. Commands are sent at once and answered in their
- * order. Nothing is read ahead of a slow reader.
+ * One IMAP connection: commands, their answers, and literals in both directions. Commands are pipelined: sent at once,
+ * and answered in their order. Nothing is read ahead of a slow reader (back-pressure).
  */
 export class ImapConnection implements AsyncDisposable {
   readonly incoming: Incoming;
@@ -54,7 +54,7 @@ export class ImapConnection implements AsyncDisposable {
   readonly #parser: ResponseParser;
   readonly #unasked = new Unasked();
   readonly #commands = new CommandsUnderWay();
-  /** Told when the connection ends. */
+  /** Called when the connection ends. */
   readonly #endings = new Set<(error: MailError) => void>();
   readonly #greeting = Promise.withResolvers<StatusResponse>();
   #capabilities = new Set<string>();
@@ -62,11 +62,11 @@ export class ImapConnection implements AsyncDisposable {
   #ended: MailError | undefined;
   #bye: StatusResponse | undefined;
   #continuation: PromiseWithResolvers<boolean> | undefined;
-  /** Who has opened the mailbox that is open. */
+  /** The `Opening` that opened the mailbox that is open. */
   openedBy: unknown;
-  /** The last one that was asked for was opened: when it is refused, some servers go on with the one before. */
+  /** Whether the last EXAMINE or SELECT succeeded: if it is refused, some servers keep the mailbox before open. */
   hasOpen = false;
-  /** How many messages the server said have gone from an open mailbox: sequence numbers have moved. */
+  /** How many EXPUNGE responses have come: each shifts sequence numbers. */
   expunged = 0;
 
   constructor(socket: Duplex, options: ConnectionOptions) {
@@ -106,12 +106,12 @@ export class ImapConnection implements AsyncDisposable {
     this.#silence.watch();
   }
 
-  /** The server's first words. @throws {MailError} */
+  /** The server's greeting. @throws {MailError} */
   greeting(): Promise<StatusResponse> {
     return this.#greeting.promise;
   }
 
-  /** Upper case. Empty until the server has told. */
+  /** In upper case. Empty until the server has sent them. */
   get capabilities(): ReadonlySet<string> {
     return this.#capabilities;
   }
@@ -131,7 +131,7 @@ export class ImapConnection implements AsyncDisposable {
   }
 
   /**
-   * Sends a command of one line. @returns what the server said with its OK
+   * Sends a command of one line. @returns the server's OK
    * @throws {MailError} for NO and BAD, and for a connection that ends
    */
   async command(line: string, listeners: Listeners = {}): Promise<StatusResponse> {
@@ -152,8 +152,8 @@ export class ImapConnection implements AsyncDisposable {
   }
 
   /**
-   * Waits until the server wants to be asked again.
-   * @throws {MailError} `busy` where that takes longer than a run waits; `lost` when the connection is closed, or the work
+   * Waits until the pause that the server has asked for is over.
+   * @throws {MailError} `busy` if that takes longer than a run waits; `lost` if the connection is closed, or the work
    * is to stop, before
    */
   async mayAsk(): Promise<void> {
@@ -186,8 +186,8 @@ export class ImapConnection implements AsyncDisposable {
   }
 
   /**
-   * Waits until the server asks for the rest of a command. @returns false when it answered the command instead
-   * @throws {MailError} when the connection ends before
+   * Waits for the server's continuation request. @returns false if it answered the command instead
+   * @throws {MailError} if the connection ends before
    */
   async continuation(answered: Promise<unknown>): Promise<boolean> {
     if (this.unwritable !== undefined) throw this.unwritable;
@@ -203,7 +203,7 @@ export class ImapConnection implements AsyncDisposable {
     return asked.promise;
   }
 
-  /** Has something told when the connection ends; at once if it has. @returns what calls it off */
+  /** Calls `tell` when the connection ends; at once if it has. @returns a function that cancels that */
   whenEnded(tell: (error: MailError) => void): () => void {
     if (this.#ended !== undefined) {
       tell(this.#ended);
@@ -214,8 +214,8 @@ export class ImapConnection implements AsyncDisposable {
   }
 
   /**
-   * STARTTLS: everything learnt before is forgotten. @throws {MailError} `certificate` also when the server has said
-   * something between its OK and TLS (RFC 9051 §11.1).
+   * STARTTLS. What the server announced before is forgotten.
+   * @throws {MailError} `certificate`, also if the server sent something between its OK and TLS (RFC 9051 §11.1)
    */
   async startTls(encrypt: () => Promise<Duplex>): Promise<void> {
     await this.command('STARTTLS', { handsOver: true });
@@ -232,12 +232,12 @@ export class ImapConnection implements AsyncDisposable {
   async compress(): Promise<void> {
     await this.command('COMPRESS DEFLATE', { handsOver: true });
     this.#carrier.compress();
-    // It compresses on a thread of its own.
+    // Compression reads the octets later, on another thread.
     this.outgoing.changeTo(this.#carrier.top, { readsLate: true });
     this.incoming.changeTo(this.#carrier.top);
   }
 
-  /** Says goodbye, if the connection stands, and closes it. One that may not write any more has its late answers first. */
+  /** Sends LOGOUT, if the connection stands, and closes it. If it may not write any more, waits for late answers. */
   async logout(): Promise<void> {
     if (this.unwritable !== undefined) await new Promise((resolve) => this.whenEnded(resolve));
     if (this.#ended !== undefined) return;
@@ -253,7 +253,7 @@ export class ImapConnection implements AsyncDisposable {
     }
   }
 
-  /** It asks for nothing. */
+  /** Does not wait for the end of a pause. */
   async #goodbye(): Promise<void> {
     await this.outgoing.takeTurn();
     const { done } = this.#sendLine('LOGOUT', {});
@@ -277,8 +277,8 @@ export class ImapConnection implements AsyncDisposable {
     this.outgoing.end(error);
     this.incoming.end();
     this.#silence.stop();
-    // Nobody waits for what has no answer, such as an append: what of it would come later might be stored beside the
-    // next try.
+    // Nobody waits for the answers that are missing, such as to an append: if more of it reached the server, it might
+    // be stored in addition to the next try.
     if (this.#commands.size > 0) this.#carrier.reset();
     else this.#carrier.destroy();
     this.#commands.reject(error);
@@ -325,7 +325,7 @@ export class ImapConnection implements AsyncDisposable {
     if (status.status !== 'BYE' || this.#isLeaving) return;
     this.#bye = status;
     const error = this.#heard(errorOf(status));
-    // Answers may follow, such as the OK of an append: so the connection ends when the server ends it.
+    // Answers may follow the BYE, such as the OK of an append, so the server gets time to close the connection.
     this.clock.after(GOODBYE_WITHIN, () => this.end(error));
   }
 
@@ -378,12 +378,12 @@ export class ImapConnection implements AsyncDisposable {
     this.#endSilenced();
   }
 
-  /** Nothing can be written any more, and all that was written has its answer. */
+  /** Ends the connection if nothing can be written any more, and all that was written has been answered. */
   #endSilenced(): void {
     if (this.unwritable !== undefined && this.#commands.size === 0) this.end(this.unwritable);
   }
 
-  /** Only while the server owes something its silence counts. */
+  /** The server's silence only counts while it owes something. */
   #waitsFor(): 'nobody' | 'us' | 'them' {
     if (this.outgoing.isStuck || this.#continuation !== undefined || !this.#greeted) return 'them';
     if (this.#commands.size === 0) return 'nobody';

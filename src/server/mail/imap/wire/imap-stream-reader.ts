@@ -10,12 +10,15 @@ import { AccountMailboxes } from './mailboxes.ts';
 import { askStatus, Opening, type Verb } from './opening.ts';
 import { foundIn, searchDate } from './search-response.ts';
 
-/** Messages that a search may find beyond those that the mailbox counts: they come meanwhile, or it counts its newest. */
+/**
+ * How many messages a search may find beyond those that EXISTS counts: some arrive meanwhile, and some servers count
+ * only their newest.
+ */
 const FOUND_BESIDE = 1_000_000;
-/** Header sections that one command asks for. */
+/** How many header sections one command asks for. */
 const HEADERS_AT_ONCE = 100;
 
-/** Reads over a connection that is signed in, and closes it in the end. */
+/** A reader over a connection that is signed in; it closes the connection when it is disposed of. */
 export function openStreamReader(connection: ImapConnection, verb: Verb = 'EXAMINE'): MailReader {
   return new ImapStreamReader(connection, verb);
 }
@@ -23,7 +26,7 @@ export function openStreamReader(connection: ImapConnection, verb: Verb = 'EXAMI
 class ImapStreamReader implements MailReader {
   readonly #connection: ImapConnection;
   readonly #opening: Opening;
-  /** The last one that was asked for. */
+  /** The last fetch that was asked for. */
   #fetching: Fetching | undefined;
   readonly #answers = { reader: new FetchReader(), habits: { bodyFirst: false } };
   readonly #listings: Listings;
@@ -69,7 +72,7 @@ class ImapStreamReader implements MailReader {
     this.#listings.letGo();
     const closed = this.#opening.close();
     const listed = this.#mailboxes.list(options);
-    // STATUS of a mailbox that is still open may say what it was (RFC 9051 §6.3.11).
+    // STATUS of a mailbox that is still open may be out of date (RFC 9051 §6.3.11).
     const [, mailboxes] = await Promise.all([closed, listed]);
     return mailboxes;
   }

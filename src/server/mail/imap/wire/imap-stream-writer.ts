@@ -10,28 +10,31 @@ import { askStatus, Opening } from './opening.ts';
 import { setsOf } from './uid-sets.ts';
 
 /**
- * What the writers of one account learn of its server. `refusesLarge`: it takes no large literal that does not wait.
- * `keepsDeleted`: it keeps a message that is marked as deleted.
+ * What the writers of one account learn of its server. `refusesLarge`: it rejects large non-synchronising literals.
+ * `keepsDeleted`: it keeps messages that are marked as deleted.
  */
 export type Learnt = { refusesLarge: boolean; keepsDeleted: boolean };
 
-/** What is known of a server before. @param provider whose it is, where that is known */
+/**
+ * What is known of a server beforehand.
+ * @param provider whose server it is, if that is known
+ */
 export function knownOf(provider: OauthProvider | null): Learnt {
   return {
-    // Microsoft says LITERAL+, and has answered large ones by "BAD command line limit exceeded" (MailKit 1493).
+    // Microsoft announces LITERAL+, but has refused large literals: "BAD command line limit exceeded" (MailKit 1493).
     refusesLarge: provider === 'office365',
-    // Yahoo, whose servers AOL has as well, refuses such a message (imapsync 420). Gmail expunges it at once, unless its
-    // owner has set that otherwise (`autoExpunge` in its API).
+    // Yahoo, whose servers AOL uses as well, refuses such a message (imapsync 420). Gmail expunges it at once, unless
+    // its owner has changed that (`autoExpunge` in its API).
     keepsDeleted: provider === null || provider === 'office365',
   };
 }
 
-/** Writes over a connection that is signed in, and closes it in the end. */
+/** A writer over a connection that is signed in; it closes the connection when it is disposed of. */
 export function openStreamWriter(connection: ImapConnection, learnt: Learnt = knownOf(null)): MailWriter {
   return new ImapStreamWriter(connection, learnt);
 }
 
-/** What the capabilities of a connection allow, as far as a provider keeps what it says. */
+/** What the capabilities of a connection allow, as far as the server is known to keep its word. */
 function traitsOf(capabilities: ReadonlySet<string>, learnt: Learnt): WriterTraits {
   const limit = [...capabilities].find((name) => name.startsWith('APPENDLIMIT='));
   const octets = limit === undefined ? Number.NaN : Number(limit.slice(12));
@@ -48,7 +51,10 @@ function literalsOf(capabilities: ReadonlySet<string>, { refusesLarge }: Learnt)
   return capabilities.has('LITERAL-') ? 'small' : 'synchronising';
 }
 
-/** A server that has as many mailboxes as it can, or none of such a name, is not waited for; the sign-in was right. */
+/**
+ * Makes the error a plain refusal, so that nobody waits, if the server has as many mailboxes as it can, or accepts none
+ * of such a name. The latter is no fault of the sign-in.
+ */
 function refusedWhereLasting(error: unknown): unknown {
   const isOfMailbox = error instanceof MailError && (isLasting(error) || error.fault === 'credentials');
   return isOfMailbox ? asRefusal(error) : error;
@@ -65,14 +71,14 @@ class ImapStreamWriter implements MailWriter {
     this.#learnt = learnt;
     this.#opening = new Opening(connection, 'SELECT');
     this.traits = traitsOf(connection.capabilities, learnt);
-    // RFC 7888 §4. Cyrus says LITERAL+ where it is told to take no more than LITERAL- does.
+    // BYE with TOOBIG: see RFC 7888 §4. Cyrus announces LITERAL+ even if configured to take only what LITERAL- allows.
     connection.whenEnded(({ responseCode }) => {
       if (responseCode === 'TOOBIG') learnt.refusesLarge = true;
     });
   }
 
   async select(path: string): Promise<Selected> {
-    // Without a number the capability says that each mailbox has a limit of its own (RFC 7889 §4).
+    // Without a number, the capability means that each mailbox has a limit of its own (RFC 7889 §4).
     const asksLimit = this.#connection.capabilities.has('APPENDLIMIT');
     const [limits, { permanentFlags, ...opened }] = await Promise.all([
       asksLimit ? unlessNo(askStatus(this.#connection, path, ['APPENDLIMIT'])) : undefined,
@@ -96,14 +102,14 @@ class ImapStreamWriter implements MailWriter {
       isNew = false;
       if (!(await this.#isThere(path, error))) throw refusedWhereLasting(error);
     }
-    // Whether it can is of no interest, and the end of the connection shows in everything else.
+    // Whether SUBSCRIBE succeeds does not matter, and the end of the connection shows in everything else.
     this.#connection.command(`SUBSCRIBE ${name}`, { guarded: true }).catch(() => {});
     return isNew;
   }
 
   /**
-   * Whether a mailbox was not created because there is one. Exchange says so without the code ALREADYEXISTS; Gmail says it
-   * with the code of its own labels as well, which it need not show and then lets nobody open (OfflineIMAP 256).
+   * Whether the mailbox was not created because it exists. Exchange says so without the code ALREADYEXISTS. Gmail also
+   * sends that code for its own labels, even those that it hides from IMAP and lets nobody open (OfflineIMAP 256).
    */
   async #isThere(path: string, refusal: unknown): Promise<boolean> {
     if (!isRefusal(refusal)) return false;
@@ -113,11 +119,11 @@ class ImapStreamWriter implements MailWriter {
   }
 
   /**
-   * One that the account may not look into is listed all the same (Cyrus and Courier, by their ACLs).
-   * @returns nothing where the server does not tell
+   * Whether it is listed, as even mailboxes are that the account may not open (Cyrus and Courier, by their ACLs).
+   * @returns `undefined` if the server does not tell
    */
   async #isListed(path: string): Promise<boolean | undefined> {
-    // These stand for other names.
+    // In LIST, these are wildcards.
     if (/[%*]/.test(path)) return undefined;
     let isListed = false;
     const untagged = (_: unknown, line: string) => {
@@ -140,7 +146,7 @@ class ImapStreamWriter implements MailWriter {
     return { sent, outcome: sent.then(outcome, outcome) };
   }
 
-  /** Yahoo's servers have other names as well, such as AT&T's. What they refuse for its mark is sent again without it. */
+  /** Yahoo's servers also have other names, such as AT&T's. A message refused for its mark is sent again without it. */
   #unlessMarked(outcome: Appended): Appended {
     if (outcome.kind !== 'refused' || !/deleted flag/i.test(outcome.text)) return outcome;
     this.#learnt.keepsDeleted = false;
@@ -155,7 +161,7 @@ class ImapStreamWriter implements MailWriter {
   }
 
   async expunge(path: string, uids: readonly number[], unchangedSince?: bigint): Promise<void> {
-    // A plain EXPUNGE would take away whatever else the subscriber has marked.
+    // A plain EXPUNGE would also delete whatever the subscriber has marked.
     if (!this.traits.saysUids) throw new MailError('refused', 'The mail server can’t take away one message alone.');
     await this.#opening.ensure(path);
     const isCounted = unchangedSince !== undefined && this.#connection.capabilities.has('CONDSTORE');
@@ -171,7 +177,7 @@ class ImapStreamWriter implements MailWriter {
   }
 
   reading(): MailReader {
-    // Courier appends nothing to a mailbox that the connection has open by EXAMINE.
+    // Courier appends nothing to a mailbox that the connection has opened by EXAMINE.
     return openStreamReader(this.#connection, 'SELECT');
   }
 

@@ -6,15 +6,15 @@ import type { Silence } from './silence.ts';
 type IncomingOptions = {
   readonly parser: ResponseParser;
   readonly silence: Silence;
-  /** Where the socket gives what it reads, if not by itself. */
+  /** Where the socket delivers what it reads, if not by itself. */
   readonly inlet?: Inlet | undefined;
-  /** What of a message may be waiting in memory for its reader, in octets; beyond it nothing more is read. */
+  /** How much may wait in memory for its reader, in octets; beyond it nothing more is read. */
   readonly readAhead: number;
-  /** Told what is wrong with what came. */
+  /** Called if what came can't be accepted. */
   readonly failed: (error: unknown) => void;
 };
 
-/** What one connection reads, on its way into the parser: nothing ahead of a slow reader. */
+/** Passes what one connection receives to the parser, and reads nothing ahead of a slow reader (back-pressure). */
 export class Incoming {
   readonly #options: IncomingOptions;
   #socket: Duplex;
@@ -29,18 +29,21 @@ export class Incoming {
     this.#inlet = options.inlet;
   }
 
-  /** Begins; what came before is read at once. */
+  /** Starts reading; what has arrived before is passed on at once. */
   listen(): void {
     if (this.#inlet === undefined) this.#socket.on('data', this.#onData);
     else this.#inlet.listen(this.#onData);
   }
 
-  /** Whether a slow reader keeps the other side from being heard. */
+  /** Whether the socket is paused for a slow reader. */
   get isPaused(): boolean {
     return this.#paused;
   }
 
-  /** What the socket brings is no IMAP any more: what came already goes back to it. */
+  /**
+   * Stops reading the socket, which carries TLS or compression from now on. What has been read too far is put back into
+   * it.
+   */
   handOver(): void {
     this.#options.parser.stop();
     this.#socket.off('data', this.#onData);
@@ -49,7 +52,7 @@ export class Incoming {
     this.#inlet = undefined;
   }
 
-  /** Reads from another socket, whose octets come through the one before (TLS, compression). */
+  /** Reads from another stream, which lies over the one before (TLS, compression). */
   changeTo(socket: Duplex): void {
     this.#socket = socket;
     this.listen();
@@ -60,12 +63,12 @@ export class Incoming {
     this.#options.parser.stop();
   }
 
-  /** For the chunk that is being given: keeps its octets as they are. Where there is nothing to keep they stay anyway. */
+  /** Keeps the memory of the chunk that is being passed on from being reused. Without an inlet, it never is. */
   keep(): Block | undefined {
     return this.#inlet?.keep();
   }
 
-  /** A message of so many octets begins to come. */
+  /** A message of so many octets begins. */
   expect(octets: number): void {
     this.#inlet?.expect(octets);
   }
@@ -78,7 +81,7 @@ export class Incoming {
     this.#socket.pause();
   }
 
-  /** The reader has taken so many. */
+  /** The reader has taken so many octets. */
   release(octets: number): void {
     this.#held -= octets;
     if (this.#held > this.#options.readAhead / 2 || !this.#paused) return;

@@ -2,20 +2,22 @@ import type { OnReadOpts } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 const BLOCK_OCTETS = 128 * 1024;
-/** What a large message is read into, by fewer and longer reads; so many of them are there at most, for all connections. */
+/**
+ * Large messages are read into larger blocks, by fewer and longer reads. All connections together have at most so many.
+ */
 const LARGE_BLOCK_OCTETS = 1024 * 1024;
 const LARGE_BLOCKS = 16;
-/** So many blocks wait at most to be read into again. */
+/** How many unused blocks are kept for reuse at most. */
 const [FREE_AT_MOST, LARGE_FREE_AT_MOST] = [64, 8];
 
-/** Blocks of one length, which are read into again. */
+/** A pool of blocks of one length. */
 class Blocks {
   readonly length: number;
   readonly #most: number;
   readonly #freeAtMost: number;
   readonly #free: Block[] = [];
   #made = 0;
-  /** Some are never given back: their connection has ended. */
+  /** Blocks are not given back when their connection ends: they stop counting once they are garbage-collected. */
   readonly #gone = new FinalizationRegistry<undefined>(() => {
     this.#made -= 1;
   });
@@ -26,7 +28,7 @@ class Blocks {
     this.#freeAtMost = free;
   }
 
-  /** One that is kept by whoever asked for it; `undefined` when all are in use. */
+  /** A block that the caller holds; `undefined` if all are in use. */
   take(): Block | undefined {
     const block = this.#free.pop() ?? this.#make();
     block?.keep();
@@ -37,7 +39,7 @@ class Blocks {
     if (this.#made >= this.#most) return undefined;
     this.#made += 1;
     const block = new Block(this);
-    // A chunk that outlives the block keeps its octets.
+    // The buffer is watched and not the block: a chunk that outlives the block keeps the buffer.
     this.#gone.register(block.octets.buffer, undefined);
     return block;
   }
@@ -50,7 +52,7 @@ class Blocks {
 const blocks = new Blocks(BLOCK_OCTETS, { most: Infinity, free: FREE_AT_MOST });
 const largeBlocks = new Blocks(LARGE_BLOCK_OCTETS, { most: LARGE_BLOCKS, free: LARGE_FREE_AT_MOST });
 
-/** Memory that a socket reads into. It is read into again once everybody who kept something of it has let go. */
+/** Memory that a socket reads into. It is reused once everybody who kept some of it has let go. */
 export class Block {
   readonly octets: Buffer;
   readonly #home: Blocks;
@@ -76,8 +78,8 @@ export class Block {
 }
 
 /**
- * What comes off a socket, in blocks of memory that are used again and again: memory of its own for each read costs more
- * than the reading. To be given to the socket as `onread` when it is made.
+ * Reads a socket into blocks of memory that are reused: allocating memory for each read costs more than reading. Its
+ * `onread` has to be passed to the socket when that is created.
  */
 export class Inlet {
   readonly onread: OnReadOpts;
@@ -86,7 +88,7 @@ export class Inlet {
   /** Octets of a message that are known to come. */
   #expected = 0;
   #take: (chunk: Buffer) => void;
-  /** What came before anybody listened. */
+  /** What arrived before anybody listened. */
   readonly #early: Buffer[] = [];
 
   constructor() {
@@ -102,24 +104,24 @@ export class Inlet {
     };
   }
 
-  /** The chunks are read into again after the call, unless the block is kept. */
+  /** The memory of a chunk is reused after the call, unless its block is kept. */
   listen(take: (chunk: Buffer) => void): void {
     this.#take = take;
     for (const chunk of this.#early.splice(0)) take(chunk);
   }
 
-  /** From now on what comes is the socket's own, as it is without an inlet. */
+  /** From now on the socket itself delivers what arrives, as without an inlet. */
   handOver(socket: Duplex): void {
     this.#take = (chunk) => socket.push(Buffer.from(chunk));
   }
 
-  /** Keeps the block of the chunk that is being given, until it is let go of. */
+  /** Keeps the block of the chunk that is being passed on, until it is let go of. */
   keep(): Block {
     this.#block.keep();
     return this.#block;
   }
 
-  /** A message of so many octets begins to come. */
+  /** A message of so many octets begins. */
   expect(octets: number): void {
     this.#expected = octets;
   }
@@ -128,7 +130,7 @@ export class Inlet {
     const { isShared, octets } = this.#block;
     if (!isShared) this.#filled = 0;
     const isLarge = octets.length === LARGE_BLOCK_OCTETS;
-    // Reads of what little room is left would be short ones.
+    // With little room left, reads would be short.
     const fits = isShared ? this.#filled <= octets.length / 2 : isLarge === isLargeFor(this.#expected);
     if (!fits) {
       this.#block.letGo();
@@ -143,7 +145,7 @@ function isLargeFor(expected: number): boolean {
   return expected >= LARGE_BLOCK_OCTETS;
 }
 
-/** Kept by whoever asked for it. */
+/** A block that the caller holds. */
 function takeBlock(expected: number): Block {
   const block = (isLargeFor(expected) ? largeBlocks.take() : undefined) ?? blocks.take();
   if (block === undefined) throw new RangeError('There is no memory to read into.');

@@ -10,16 +10,16 @@ import type { Opening } from './opening.ts';
 import { setsOf } from './uid-sets.ts';
 
 const PAGE = 1000;
-/** Messages that one command of a listing asks for; another is under way meanwhile. */
+/** How many messages one command of a listing asks for; the next command is already under way meanwhile. */
 const LISTING_RANGE = 5000;
-/** More than any mailbox has, and as many as a hostile server may tell of. */
+/** More messages than any mailbox has: the limit on what a hostile server may list. */
 export const LISTING_LIMIT = 5_000_000;
 /** A server answers BAD to a higher one. */
 const HIGHEST_UID = 2 ** 32 - 1;
-/** What a row of a listing takes in memory, and each of its flags, in octets. */
+/** What a row of a listing, and each of its flags, takes in memory, in octets. */
 const [ROW_WEIGHT, FLAG_WEIGHT] = [200, 20];
 
-/** What the mailboxes of a connection hold: listed one at a time, or several ahead of their turn. */
+/** Lists the mailboxes of a connection one at a time, or several ahead of their turn. */
 export class Listings {
   readonly #connection: ImapConnection;
   readonly #opening: Opening;
@@ -41,7 +41,7 @@ export class Listings {
     }
     this.letGo();
     if (this.#most === Infinity) return this.#ask(path).listing;
-    // How many there are is not known yet, so they can't be asked for in parts.
+    // The server limits how many messages a command may name, so the listing waits until their number is known.
     const opened = this.#opening.open(path);
     opened.catch(() => {});
     return { opened, pages: this.list(path) };
@@ -52,12 +52,12 @@ export class Listings {
     if (this.#most === Infinity) this.#ahead = paths.map((path) => this.#ask(path));
   }
 
-  /** What was asked for ahead and nobody will read must not stand in the way of the next answer. */
+  /** Drops the listings that were asked for ahead and that nobody will read: they would hold back the next answer. */
   letGo(): void {
     for (const { letGo } of this.#ahead.splice(0)) letGo();
   }
 
-  /** Opens a mailbox and asks for all that it lists. */
+  /** Opens a mailbox and lists all of it, in one round trip. */
   #ask(path: string): Ahead {
     const opened = this.#opening.open(path);
     const numbers = new SeenNumbers();
@@ -68,7 +68,7 @@ export class Listings {
       hasMoved ||= this.#connection.expunged !== expunged;
       return uid !== undefined && numbers.see(number);
     };
-    // What is told twice must not be taken for a row of the mailbox that is asked for next.
+    // A message that is listed twice must not be taken for one of the mailbox that is listed next.
     const asked = this.#askFor([`UID FETCH 1:* (${DESCRIPTION})`], first, { takesAll: true });
     opened.catch((error: unknown) => asked.finish(error));
     const pages = async function* (this: Listings) {
@@ -80,12 +80,12 @@ export class Listings {
       try {
         yield* this.#pagesOf(asked);
       } catch (error) {
-        // RFC 9051 §6.4.9 has nothing to refuse in an empty mailbox; some servers do.
+        // By RFC 9051 §6.4.9 there is nothing to refuse in an empty mailbox; some servers do so all the same.
         if (exists > 0 || !isRefusal(error)) throw error;
         return;
       }
       if (hasMoved) throw hasGone();
-      // Where another one is open by now, what is missing is left to whoever asks again.
+      // If another mailbox is open by now, missing messages are left to the next listing.
       if (this.#opening.isLast(path) && this.#ahead.length === 0)
         yield* this.#missingPages(exists, (number) => numbers.has(number), expunged, first);
     };
@@ -96,7 +96,10 @@ export class Listings {
     return { path, listing: { opened, pages: pages.call(this) }, letGo };
   }
 
-  /** Sequence numbers stand still during FETCH (RFC 9051 §7.5.1); where they don't, a message may have been passed over. */
+  /**
+   * Lists the messages that did not come. Sequence numbers must not change during FETCH (RFC 9051 §7.5.1); if they do,
+   * a message may have been skipped.
+   */
   async *#missingPages(
     exists: number,
     isSeen: (number: number) => boolean,
@@ -113,7 +116,7 @@ export class Listings {
     const { exists } = await this.#ensure(path);
     if (exists > LISTING_LIMIT) throw tooMany();
     if (exists === 0 || fromUid > HIGHEST_UID) return;
-    // `n:*` also names the last message when n is beyond it (RFC 9051 §9, seq-range).
+    // `n:*` also names the last message if n is beyond it (RFC 9051 §9, seq-range).
     if (fromUid > 1 && this.#most === Infinity)
       yield* this.#rows([`UID FETCH ${fromUid}:* (${DESCRIPTION})`], ({ uid = 0 }) => uid >= fromUid);
     else yield* this.#listAll(exists, fromUid);
@@ -126,7 +129,7 @@ export class Listings {
     return Number.isSafeInteger(most) && most > 0 ? most : Infinity;
   }
 
-  /** By sequence numbers, so that a message that was not told of is known, and asked for again. */
+  /** Lists by sequence numbers, so that messages that the server leaves out are noticed, and asked for again. */
   async *#listAll(exists: number, fromUid: number): AsyncGenerator<readonly Listed[]> {
     const most = Math.min(LISTING_RANGE, this.#most);
     const expunged = this.#connection.expunged;
@@ -158,8 +161,9 @@ export class Listings {
   }
 
   /**
-   * @param commands made when they are sent: there may be as many as messages
-   * @param options.takesAll whether rows that are not wanted are nobody else's either
+   * @param commands generated as they are sent, because there may be as many as messages
+   * @param options.takesAll whether rows that are not wanted are taken all the same, because they are no other
+   * command's
    */
   #askFor(
     commands: Iterable<string>,
@@ -220,7 +224,7 @@ export class Listings {
     try {
       for (let page; (page = await arrivals.take(PAGE)).length > 0;) yield page;
     } finally {
-      // A listing can't be called off.
+      // A listing can't be cancelled.
       if (!arrivals.finished) this.#connection.destroy();
     }
   }
@@ -231,7 +235,7 @@ export class Listings {
   }
 }
 
-/** A listing that is under way; `letGo` when nobody is going to read it. */
+/** A listing that is under way; `letGo` if nobody is going to read it. */
 type Ahead = { readonly path: string; readonly listing: OpenedListing; readonly letGo: () => void };
 
 /** Commands that each ask for so many messages at most. */
@@ -248,7 +252,7 @@ function tooMany(): MailError {
   return new MailError('refused', 'The mailbox has more messages than can be listed.');
 }
 
-/** Sequence numbers up to `LISTING_LIMIT`, before it is known how many there are. */
+/** A set of sequence numbers up to `LISTING_LIMIT`, which grows because it is not known yet how many there are. */
 class SeenNumbers {
   #seen = new Uint8Array(1024);
 

@@ -1,4 +1,4 @@
-/** A string as a server reads it: quoted. Only for text without CR, LF, NUL and octets above 127. */
+/** A quoted string of IMAP. Only for text without CR, LF, NUL and octets above 127. */
 export function quoted(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`;
 }
@@ -12,7 +12,7 @@ export function isQuotable(text: string): boolean {
   return true;
 }
 
-/** A half of a surrogate pair without the other stands in a path for an octet that is no modified UTF-7, from here on. */
+/** In a path, a lone low surrogate from here on stands for an octet that is not modified UTF-7. */
 const ODD_OCTETS = 0xdc00;
 const LINE_ENDS: readonly number[] = [0, 10, 13];
 const WRITTEN_OTHERWISE =
@@ -26,7 +26,7 @@ export function mailboxName(path: string): string {
 
 function oddOctetIn(run: string): string | undefined {
   const octet = run.length === 1 ? run.charCodeAt(0) - ODD_OCTETS : -1;
-  // What would end the line of the command was no octet of a name.
+  // A name had no octet that would end the command's line.
   return octet >= 0 && octet < 256 && !LINE_ENDS.includes(octet) ? String.fromCharCode(octet) : undefined;
 }
 
@@ -37,14 +37,14 @@ function shifted(text: string): string {
 }
 
 /**
- * The path of a mailbox, which is sent as the name that it was listed with. Some servers list names with a bare `&`, with
- * control characters or octets above 127, and know them by these only.
+ * The path of a listed mailbox, such that exactly the listed name is sent for it. Some servers list names with a bare
+ * `&`, control characters or octets above 127, and know them only by these.
  * @param name one character an octet
  */
 export function pathListedAs(name: string): string {
   if (name.toUpperCase() === 'INBOX') return 'INBOX';
   const path = name.replaceAll(/&([A-Za-z\d+,]*)-/g, (_, base64: string) => (base64 === '' ? '&' : unshifted(base64)));
-  // What can't be quoted is sent in another form.
+  // A name that can't be quoted can't be sent as it was listed.
   if (mailboxName(path) === quoted(name) || /[\0\r\n]/.test(name)) return path;
   return name.replaceAll(/[^ -%'-~]/g, (octet) => String.fromCharCode(ODD_OCTETS + octet.charCodeAt(0)));
 }
@@ -57,7 +57,10 @@ function unshifted(base64: string): string {
     .toString('utf16le');
 }
 
-/** A path for people: octets that are no modified UTF-7 are UTF-8, or are not known. */
+/**
+ * The path for display: octets that are not modified UTF-7 are decoded as UTF-8, with replacement characters if they
+ * are not.
+ */
 export function readablePath(path: string): string {
   return path.replaceAll(OCTETS, (run) =>
     Buffer.from(Array.from(run, (octet) => octet.charCodeAt(0) - ODD_OCTETS)).toString(),

@@ -9,7 +9,7 @@ import { statusItems } from './opening.ts';
 import type { Part } from './response-parser.ts';
 import { type Value, ValueReader } from './value-reader.ts';
 
-/** No account has so many; the list is held in memory, and its server may be a stranger's. */
+/** More than any account has. Limited because the list is held in memory, and the server may be a stranger's. */
 const MAILBOXES_AT_MOST = 20_000;
 const LISTING_OCTETS = 8 * 1024 * 1024;
 
@@ -20,27 +20,30 @@ type Row = { readonly path: string; readonly delimiter: string; readonly attribu
 type Answer = { readonly rows: readonly Row[]; readonly statuses: ReadonlyMap<string, MailboxStatus> };
 
 /**
- * What an account has, asked over one connection. Its namespaces are asked for once, together with the first list,
- * which is of no use where they all have a prefix.
+ * The namespaces and mailboxes of an account. The namespaces are asked for once, together with the first list, which is
+ * discarded if they all have a prefix.
  */
 export class AccountMailboxes {
   readonly #connection: ImapConnection;
   #namespaces: Promise<readonly Namespace[]> | undefined;
-  /** They have been told, and all have a prefix. */
+  /** Whether the namespaces are known, and all have a prefix. */
   #isPrefixed = false;
 
   constructor(connection: ImapConnection) {
     this.#connection = connection;
   }
 
-  /** In which new mailboxes are made. @throws {MailError} */
+  /**
+   * The namespace in which new mailboxes are created.
+   * @throws {MailError}
+   */
   namespace(): Promise<Namespace> {
     return answeredInTime(this.#connection, () => homeOf(this.#all(), this.#connection));
   }
 
   /**
-   * The mailboxes that can be opened, each once: some servers list one twice. Each path is sent as its name was listed.
-   * @throws {MailError} `refused` when the server lists more than any account has, before that takes the memory
+   * The mailboxes that can be opened, each once: some servers list one twice. A path is sent as its name was listed.
+   * @throws {MailError} `refused` if the server lists more than any account has, before that fills the memory
    */
   list({ withStatus = false } = {}): Promise<Mailbox[]> {
     return answeredInTime(this.#connection, () =>
@@ -60,7 +63,7 @@ export class AccountMailboxes {
   }
 }
 
-/** Of several namespaces that one without a prefix, or beside the inbox. */
+/** The namespace for new mailboxes: of several, the one without a prefix, or that of the inbox (`INBOX.`). */
 async function homeOf(asked: Promise<readonly Namespace[]>, connection: ImapConnection): Promise<Namespace> {
   const all = await asked;
   const home = all.find(isWhole) ?? all.find(({ prefix }) => /^inbox.?$/i.test(prefix)) ?? all[0];
@@ -68,14 +71,14 @@ async function homeOf(asked: Promise<readonly Namespace[]>, connection: ImapConn
   return { prefix, delimiter: delimiter === '' ? await delimiterOf(connection) : delimiter };
 }
 
-/** All mailboxes of the account can be listed in it. */
+/** Whether all mailboxes of the account can be listed in it. */
 function isWhole({ prefix }: Namespace): boolean {
   return prefix === '';
 }
 
 /**
- * The account's own namespaces (RFC 2342); none when the server does not say.
- * @param told at once, before what follows is heard
+ * The account's own namespaces (RFC 2342); none if the server does not tell.
+ * @param told called at once, before anything that follows is read
  * @throws {MailError}
  */
 async function personalNamespaces(
@@ -106,7 +109,10 @@ function namespaceOf(name: string, delimiter: string): Namespace {
   return { prefix: pathListedAs(isEnded ? name : `${name}${delimiter}`), delimiter };
 }
 
-/** The hierarchy delimiter; empty where there is none. @throws {MailError} */
+/**
+ * The hierarchy delimiter; empty if there is none.
+ * @throws {MailError}
+ */
 async function delimiterOf(connection: ImapConnection): Promise<string> {
   for (const pattern of ['', '*']) {
     const answer = await unlessRefused(ask(connection, 'LIST', ['', pattern]));
@@ -129,13 +135,13 @@ async function listMailboxes(
     if (mailboxes.size > MAILBOXES_AT_MOST) throw tooMany();
     for (const [path, status] of answer.statuses) statuses.set(path, status);
   };
-  // What others share is in it as well, and may be more than any account has.
+  // Not if all namespaces have a prefix: this list also has what others share, which may be more than any account has.
   const whole = isPrefixed() ? undefined : list(connection, ['', '*'], withStatus, isPrefixed);
   whole?.catch(() => {});
   const namespaces = await asked;
   if (whole !== undefined && !isPrefixed()) add(await whole);
   const hasSome = (prefix: string) => [...mailboxes.keys()].some((path) => path.startsWith(prefix));
-  // Some servers leave what is in one with a prefix out of the whole list (Dovecot, `list = no`).
+  // Some servers leave namespaces with a prefix out of the list of everything (Dovecot, `list = no`).
   for (const { prefix } of namespaces) {
     if (prefix === '' || hasSome(prefix)) continue;
     const apart = list(connection, [prefix, '*'], withStatus);
@@ -164,7 +170,7 @@ type Place = readonly [reference: string, pattern: string];
 const never = () => false;
 
 /**
- * Some servers announce the options of LIST-EXTENDED (RFC 5258) and refuse them.
+ * Lists mailboxes. Some servers announce the options of LIST-EXTENDED (RFC 5258) and then refuse them.
  * @param isSpare whether nobody will read the answer, so that none of it is kept
  */
 async function list(

@@ -9,15 +9,15 @@ import { readStatus, type StatusResponse } from './status-response.ts';
 
 /** A mailbox as EXAMINE or SELECT opened it. */
 export type OpenMailbox = Opened & {
-  /** PERMANENTFLAGS; `undefined` when the server gave none, which means all (RFC 9051 §7.1). */
+  /** PERMANENTFLAGS; `undefined` if the server sent none, which means all (RFC 9051 §7.1). */
   readonly permanentFlags: readonly string[] | undefined;
 };
 
 export type Verb = 'EXAMINE' | 'SELECT';
 
 /**
- * The mailbox that a connection has open, opened anew when another one is wanted, or somebody else has opened one over
- * it.
+ * The mailbox that a connection has open. It is opened anew if another one is wanted, or if somebody else has opened
+ * one over the same connection.
  */
 export class Opening {
   readonly #connection: ImapConnection;
@@ -25,7 +25,7 @@ export class Opening {
   readonly #validities = new Map<string, bigint>();
   #path: string | undefined;
   #opened: Promise<OpenMailbox> | undefined;
-  /** Of the open mailbox, as far as it is known. */
+  /** UIDNEXT of the open mailbox, if it is known. */
   #uidNext = Infinity;
 
   constructor(connection: ImapConnection, verb: Verb) {
@@ -34,18 +34,20 @@ export class Opening {
   }
 
   /**
-   * Opens a mailbox anew; its UIDVALIDITY is the one that counts from now on, so that whoever knows UIDs holds it against
-   * theirs. @throws {MailError}
+   * Opens a mailbox anew. From now on its UIDVALIDITY is the expected one; callers that know UIDs compare it with
+   * theirs.
+   * @throws {MailError}
    */
   open(path: string): Promise<OpenMailbox> {
     return this.#ask(path, undefined);
   }
 
   /**
-   * Sees to it that a mailbox is open for the commands that follow; its own is sent at the call. A UIDVALIDITY other than
-   * it was ends the connection, before anything of the mailbox is believed. @throws {MailError}
-   * @param uids to be found there: a mailbox that was opened before it had them is opened anew, because some servers
-   * show an open mailbox as it was (Courier)
+   * Makes sure that a mailbox is open for the commands that follow; its own command is sent at the call. If the
+   * UIDVALIDITY has changed, the connection ends before anything else of the mailbox is used.
+   * @param uids expected there: a mailbox that was opened before they existed is opened anew, because some servers show
+   * an open mailbox as it was (Courier)
+   * @throws {MailError}
    */
   ensure(path: string, uids: readonly number[] = []): Promise<OpenMailbox> {
     const known = this.isLast(path) && uids.every((uid) => uid < this.#uidNext);
@@ -53,12 +55,15 @@ export class Opening {
     return this.#ask(path, this.#validities.get(path));
   }
 
-  /** Whether a command that is sent now meets this mailbox. */
+  /** Whether a command that is sent now applies to this mailbox. */
   isLast(path: string): boolean {
     return this.#path === path && this.#connection.openedBy === this;
   }
 
-  /** Closes what is open, without removing anything from it (UNSELECT, RFC 3691). @throws {MailError} */
+  /**
+   * Closes what is open, without removing anything from it (UNSELECT, RFC 3691).
+   * @throws {MailError}
+   */
   async close(): Promise<void> {
     if (this.#connection.openedBy === undefined) return;
     const wasOpen = this.#connection.hasOpen;
@@ -67,7 +72,7 @@ export class Opening {
     this.#path = undefined;
     this.#opened = undefined;
     const closing = this.#connection.command('UNSELECT');
-    // Some refuse it where the last one could not be opened.
+    // Some servers refuse UNSELECT if the last mailbox could not be opened.
     await (wasOpen ? closing : unlessRefused(closing));
   }
 
@@ -75,7 +80,7 @@ export class Opening {
     this.#path = path;
     this.#connection.openedBy = this;
     this.#uidNext = Infinity;
-    // What comes before the answer is of the mailbox before.
+    // What comes before the answer is about the mailbox before.
     this.#connection.hasOpen = false;
     const opened = this.#send(path, expected);
     this.#opened = opened;
@@ -89,7 +94,7 @@ export class Opening {
       this.#validities.set(path, uidValidity);
       if (this.#opened === opened) this.#uidNext = uidNext;
     } catch {
-      // Whoever asked for it learns why.
+      // Whoever asked for the mailbox gets the error.
       if (this.#opened === opened) this.#opened = undefined;
     }
   }
@@ -142,7 +147,7 @@ export class Opening {
         return words[1] === 'RECENT' || words[0] === 'FLAGS';
       }),
     });
-    // RFC 9051 §2.3.1.1 demands it; without one no message could be told from another after a reconnect.
+    // RFC 9051 §2.3.1.1 requires it; without one, messages could not be identified after a reconnect.
     if (uidValidity === 0n) throw new MailError('refused', 'The mail server gives no UIDVALIDITY.');
     return {
       uidValidity,
@@ -154,7 +159,11 @@ export class Opening {
   }
 }
 
-/** Asks for numbers of a mailbox without opening it. @returns what came of them, by upper-case name. @throws {MailError} */
+/**
+ * Asks for numbers of a mailbox by STATUS, without opening it.
+ * @returns the numbers that were sent, by their names in upper case
+ * @throws {MailError}
+ */
 export async function askStatus(
   connection: ImapConnection,
   path: string,
@@ -171,7 +180,9 @@ export async function askStatus(
   return numbers;
 }
 
-/** The name of the mailbox is passed over: some servers don't quote it as they should. */
+/**
+ * The items of a STATUS response. The mailbox's name is skipped, because some servers don't quote it as they should.
+ */
 export function* statusItems(parts: readonly Part[]): Generator<readonly [name: string, number: bigint]> {
   const text = parts.at(-1);
   if (typeof text !== 'string') return;
@@ -188,7 +199,7 @@ export function* statusItems(parts: readonly Part[]): Generator<readonly [name: 
   }
 }
 
-/** The greatest number64 (RFC 9051 §9), and what a column holds. */
+/** The greatest number64 (RFC 9051 §9), and the greatest number that a database column holds. */
 const GREATEST = 2n ** 63n - 1n;
 
 /** A number of 64 bits, such as HIGHESTMODSEQ; `undefined` for anything else. */

@@ -3,38 +3,38 @@ import { MailError } from '../mail-error.ts';
 import type { MayWrite } from '../wire.ts';
 import type { Silence } from './silence.ts';
 
-/** What is smaller is copied, so that it leaves together with what is around it, in octets. */
+/** What is smaller than this, in octets, is copied, so that it leaves together with what is around it. */
 const COPIED_BELOW = 8 * 1024;
 const COPIES_OCTETS = 64 * 1024;
-/** So much goes into the socket at once: a server that takes it slowly is heard of after each. */
+/** How much is passed to the socket at once, in octets: after each piece, a slow server is known to be alive. */
 const PASSED_AT_ONCE = 128 * 1024;
 
 type OutgoingOptions = {
   readonly mayWrite: MayWrite;
   readonly silence: Silence;
-  /** Told when this side may not write any more. What has been written may still be answered. */
+  /** Called when this worker may not write any more. What has been written may still be answered. */
   readonly silenced: (error: MailError) => void;
 };
 
 /**
- * What one connection writes: by turns, together where it is written together, guarded octets only while this side may
- * write, and nothing ahead of a slow socket.
+ * Writes what one connection sends: one writer at a time, everything that is written in one go together, guarded octets
+ * only while this worker may write, and nothing ahead of a slow socket (back-pressure).
  */
 export class Outgoing {
   readonly #options: OutgoingOptions;
   #socket: Duplex;
-  /** The socket may still read octets that it said are gone. */
+  /** The stream may still read octets after reporting them as written. */
   #readsLate = false;
   #over: MailError | undefined;
-  /** Somebody writes a command in several pieces. */
+  /** Somebody is writing a command in several pieces. */
   #isTaken = false;
-  /** Waiting for their turn, in order. */
+  /** Those who wait for their turn, in order. */
   readonly #turns: (() => void)[] = [];
-  /** Guarded octets are corked, and leave only if they still may. */
+  /** There are guarded octets among the corked ones, which leave only if this worker still may write. */
   #guarded = false;
   #corked = false;
   #drain: PromiseWithResolvers<void> | undefined;
-  /** Octets that are somebody else's are on their way into the socket. */
+  /** Octets in the caller's own memory are on their way into the socket. */
   #passing: PromiseWithResolvers<void> | undefined;
   /** What is left of the memory that small pieces are copied into. */
   #copies: Buffer = Buffer.alloc(0);
@@ -45,7 +45,7 @@ export class Outgoing {
     socket.on('drain', this.#onDrain);
   }
 
-  /** Writes into another socket, whose octets go through the one before (TLS, compression). */
+  /** Writes into another stream, which lies over the one before (TLS, compression). */
   changeTo(socket: Duplex, { readsLate = false } = {}): void {
     this.#socket.off('drain', this.#onDrain);
     this.#socket = socket;
@@ -68,7 +68,7 @@ export class Outgoing {
     return this.#isTaken;
   }
 
-  /** Waits until nobody else writes. To be followed by `giveTurn`, whatever happens. */
+  /** Waits until nobody else writes. Has to be followed by `giveTurn`, whatever happens. */
   takeTurn(): Promise<void> {
     if (!this.#isTaken) {
       this.#isTaken = true;
@@ -78,7 +78,7 @@ export class Outgoing {
   }
 
   giveTurn(): void {
-    // Nothing was owed while this side was still writing.
+    // The server owed nothing while this side was still writing.
     this.#options.silence.heard();
     const next = this.#turns.shift();
     if (next === undefined) this.#isTaken = false;
@@ -86,9 +86,9 @@ export class Outgoing {
   }
 
   /**
-   * Text has one character an octet. What is written in one go leaves together.
-   * @param guarded whether the octets leave only while this side may write: those of an append do
-   * @param gone is told when the octets have left this process, or never will
+   * Writes octets; text has one character an octet. What is written in one go leaves together.
+   * @param guarded whether the octets leave only while this worker may write, as those of an append do
+   * @param gone called when the octets have left this process, or never will
    * @returns whether to write on without waiting for the socket
    */
   write(octets: string | Uint8Array, guarded = false, gone?: () => void): boolean {
@@ -106,9 +106,10 @@ export class Outgoing {
   }
 
   /**
-   * Writes guarded octets that are the caller's own again once this is over; when it rejects they may still be on their
-   * way. @returns nothing when it is over already
-   * @throws {MailError} when the connection ends before, or may not write any more
+   * Writes guarded octets, whose memory the caller may reuse once this is over. If it rejects, they may still be on
+   * their way.
+   * @returns nothing if it is over already
+   * @throws {MailError} if the connection ends before, or may not write any more
    */
   pass(octets: Uint8Array): Promise<void> | undefined {
     if (octets.length < COPIED_BELOW || this.#readsLate)
@@ -144,7 +145,9 @@ export class Outgoing {
     return passing.promise;
   }
 
-  /** Side by side in memory that is used once: an allocation for each small message costs more than its octets. */
+  /**
+   * Copies small pieces side by side into one larger buffer: an allocation for each would cost more than the copying.
+   */
   #copyOf(octets: Uint8Array): Uint8Array {
     if (octets.length >= COPIED_BELOW) return Buffer.from(octets);
     if (octets.length > this.#copies.length) this.#copies = Buffer.allocUnsafeSlow(COPIES_OCTETS);
@@ -188,8 +191,8 @@ export class Outgoing {
   }
 
   /**
-   * What has been written may be stored after another worker has taken over; only its answer tells by which UID it is to
-   * be taken back. What has not left this process does not leave it any more.
+   * Whether this worker may write. If not, what has not left this process never does. What has been written may still
+   * be stored after another worker has taken over; only its answer tells the UID by which to delete it again.
    */
   #allowed(): boolean {
     if (this.#options.mayWrite()) return true;

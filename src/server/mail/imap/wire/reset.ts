@@ -1,12 +1,13 @@
 import type { Duplex } from 'node:stream';
 
-/** What Node keeps of a socket to itself: of TLS, the handle below it. */
+/** Node's internal handle of a socket. That of TLS has the socket's own as its parent. */
 type Handle = { readonly reset?: (done: () => void) => number; readonly _parent?: Handle };
 
 /**
- * Closes a socket so that nothing leaves this machine any more of what was written. After a mere close the kernel goes on
- * sending what it holds, megabytes, for as long as the other side takes to read it. Node's `resetAndDestroy` waits until
- * all is written, which a slow side keeps from coming, and knows no TLS. A stream that is no socket is only destroyed.
+ * Closes a socket so that nothing of what was written leaves this machine any more. After a mere close, the kernel goes
+ * on sending the megabytes that it holds for as long as the other side takes to read them. Node's `resetAndDestroy`
+ * waits until everything is written, which a slow side prevents, and does not support TLS. A stream that is no socket
+ * is only destroyed.
  */
 export function reset(socket: Duplex): void {
   const { _handle: handle } = socket as { readonly _handle?: Handle | null };

@@ -3,20 +3,23 @@ import { MailError } from '../mail-error.ts';
 /** A piece of a response: text (one character an octet), a literal, or `null` where a sink took the literal. */
 export type Part = string | Buffer | null;
 
-/** Takes the octets of one literal as they come. A chunk is good during the call. */
+/** Takes the octets of one literal as they come. A chunk is only valid during the call. */
 export type LiteralSink = { octets(chunk: Buffer): void; end(): void };
 
-/** Lets the octets of a literal pass. */
+/** Discards the octets of a literal. */
 export const NOBODY: LiteralSink = { octets: () => {}, end: () => {} };
 
 export type ResponseHandler = {
-  /** A literal of so many octets follows these parts: who takes it? Nobody: it is collected, within the limits. */
+  /**
+   * A literal of so many octets follows these parts.
+   * @returns its sink; without one it is collected, within the limits
+   */
   literal(parts: readonly Part[], size: number): LiteralSink | undefined;
   /** A whole response, without its line end and without the `{n}` of its literals. */
   response(parts: readonly Part[]): void;
 };
 
-/** What a server may say at most, in octets, outside of messages. */
+/** How much a server may send at most, in octets, apart from messages. */
 export const RESPONSE_LIMITS = {
   /** One line. */
   line: 1024 * 1024,
@@ -35,8 +38,8 @@ const LF = 10;
 const SEARCHES = ['* SEARCH ', '* ESEARCH '].map((text) => Buffer.from(text));
 
 /**
- * Cuts the octets of a server into responses (RFC 9051 §7, §9), in linear time, however they are chunked. A line may end
- * in a bare LF, as some servers have it.
+ * Splits the octets of a server into responses (RFC 9051 §7, §9), in linear time, however they are chunked. A line may
+ * end in a bare LF, as some servers send it.
  */
 export class ResponseParser {
   readonly #handler: ResponseHandler;
@@ -55,7 +58,7 @@ export class ResponseParser {
     this.#handler = handler;
   }
 
-  /** Whether nothing has come of a further response. */
+  /** Whether no part of a further response has come. */
   get between(): boolean {
     return !this.#inLiteral && this.#parts.length === 0 && this.#heldLength === 0;
   }
@@ -186,13 +189,13 @@ function literalSize(line: string): number {
     if (digit < 0 || digit > 9) break;
     size += digit * scale;
     scale *= 10;
-    // More than RFC 9051 has numbers for; zeros before a number are of no use to anybody.
+    // No message is that large, and no server has a reason to send leading zeros.
     if (++digits > 15) throw tooMuch('a literal');
   }
   return digits > 0 && line.charCodeAt(at) === 123 ? size : -1;
 }
 
-/** Whether a response is one of text for people, which has no literals whatever it ends in. */
+/** Whether the response is human-readable text, which has no literals, whatever it ends in. */
 function isStatus(first: Part): boolean {
   if (typeof first !== 'string') return false;
   if (first.charCodeAt(0) === 43) return true;

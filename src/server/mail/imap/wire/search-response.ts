@@ -3,7 +3,8 @@ import { writeInternalDate } from './fetch-response.ts';
 import { numbersOf } from './uid-sets.ts';
 
 /**
- * What a SEARCH (RFC 3501 §7.2.5) or ESEARCH (RFC 4731) response found; `undefined` when it is another.
+ * The numbers that a SEARCH (RFC 3501 §7.2.5) or ESEARCH (RFC 4731) response found; `undefined` if it is another
+ * response.
  * @throws {MailError} `lost` for a set that can't be read or has more than `most`
  */
 export function foundIn(line: string, most: number): readonly number[] | undefined {
@@ -18,7 +19,7 @@ export function foundIn(line: string, most: number): readonly number[] | undefin
   return numbers;
 }
 
-/** The numbers between spaces, up to what is none: `(MODSEQ 5)`. */
+/** The numbers between spaces, up to anything else, such as `(MODSEQ 5)`. */
 function numbersFrom(line: string, from: number): number[] {
   const numbers: number[] = [];
   let number = 0;
@@ -37,7 +38,7 @@ function numbersFrom(line: string, from: number): number[] {
   return numbers;
 }
 
-/** The day of RFC 9051 §6.4.4, in UTC. */
+/** A day as SEARCH takes it (RFC 9051 §6.4.4), in UTC. */
 export function searchDate(day: Date): string {
   const date = writeInternalDate(day);
   if (date === undefined) throw new RangeError('This day can’t be searched for.');

@@ -7,11 +7,11 @@ import { isRefusal, MailError, type MailRole } from '../mail-error.ts';
 import { ImapConnection } from './imap-connection.ts';
 import { isQuotable, quoted } from './mailbox-name.ts';
 
-/** Whose connection this is, told to servers that want to know before they open a mailbox (NetEase). */
+/** The client's name for the ID command. Some servers want it before they open a mailbox (NetEase). */
 const CLIENT = '("name" "email-data-transfer")';
 
 /**
- * After the work is called off a server may take so long for what it owes, in milliseconds; then the connection is
+ * How long a server may take for what it owes after the work is called off, in milliseconds; then the connection is
  * closed.
  */
 export const SETTLED_WITHIN = 10_000;
@@ -20,26 +20,26 @@ export type SessionOptions = {
   readonly dial: Dial;
   readonly clock: Clock;
   readonly times?: MailTimes;
-  /** Gives up the attempt. A connection that stands waits for no pause any more, and is closed soon after. */
+  /** Cancels the sign-in. A connection that is signed in waits for no pause any more, and is closed soon after. */
   readonly signal?: AbortSignal;
   readonly mayWrite?: MayWrite;
   /**
-   * Whether to compress when the server offers it. It pays where the line is slower than about 100 Mbit/s or paid by
-   * the octet, and for listings; on a fast line it only costs processor time on both sides.
+   * Whether to compress if the server offers it. That pays off if the network is slower than about 100 Mbit/s or paid
+   * by the octet, and for listings; on a fast network it only costs processor time on both sides.
    */
   readonly compress?: boolean;
-  /** What of a message may be waiting in memory for its reader, in octets. */
+  /** How much may wait in memory for its reader, in octets. */
   readonly readAhead?: number;
-  /** Of all connections of the account. */
+  /** Shared by all connections of the account. */
   readonly hold?: Hold;
   /** Which of a transfer's accounts it is. */
   readonly role?: MailRole;
-  /** Told before the password or token is sent. */
+  /** Called before the password or token is sent. */
   readonly onSecret?: () => void;
 };
 
 /**
- * A connection that is signed in and ready for mailboxes. A refused access token is renewed once.
+ * Opens a connection, signs in, and makes it ready for mailboxes. A refused access token is renewed once.
  * @throws {MailError}
  */
 export async function openSession(account: MailAccount, options: SessionOptions): Promise<ImapConnection> {
@@ -89,13 +89,13 @@ async function signIn(account: MailAccount, secret: Secret, options: SessionOpti
     const greeting = await connection.greeting();
     off();
     off = clock.after(times.silence, () => end(slow));
-    // Nobody would know whose mailbox this is.
+    // With PREAUTH, nobody would know whose mailbox this is.
     if (greeting.status === 'PREAUTH') throw new MailError('refused', 'The mail server asks for no sign-in.');
     await prepare(connection, startTls, account.place);
     options.onSecret?.();
     await authenticate(connection, account, secret);
     await learn(connection);
-    // What it says to that is of no interest, and the end of the connection shows in everything else.
+    // The answer to ID does not matter, and the end of the connection shows in everything else.
     if (connection.capabilities.has('ID')) connection.command(`ID ${CLIENT}`).catch(() => {});
     if (options.compress === true && connection.capabilities.has('COMPRESS=DEFLATE')) await connection.compress();
     if (signal !== undefined) closeWhenCalledOff(connection, signal, clock);
@@ -110,7 +110,10 @@ async function signIn(account: MailAccount, secret: Secret, options: SessionOpti
   }
 }
 
-/** Whoever works with it ends in time what it has under way, unless the server is gone, or likes to take its time. */
+/**
+ * Closes the connection some time after the work is called off. By then its users are done, unless the server is gone
+ * or slow.
+ */
 function closeWhenCalledOff(connection: ImapConnection, signal: AbortSignal, clock: Clock): void {
   let callOff: (() => void) | undefined;
   const end = () => connection.end(new MailError('lost', 'The work was called off before the mail server was done.'));
@@ -124,7 +127,10 @@ function closeWhenCalledOff(connection: ImapConnection, signal: AbortSignal, clo
   });
 }
 
-/** Encrypts the connection where that is to be. @throws {MailError} `certificate` where it can't be */
+/**
+ * Encrypts the connection, if it is not encrypted yet and the server can.
+ * @throws {MailError} `certificate` if it has to be encrypted and can't be
+ */
 async function prepare(connection: ImapConnection, startTls: Line['startTls'], { security }: MailPlace): Promise<void> {
   await learn(connection);
   if (startTls === undefined) return;
@@ -133,7 +139,7 @@ async function prepare(connection: ImapConnection, startTls: Line['startTls'], {
   if (security === 'starttls') throw new MailError('certificate', 'The mail server offers no TLS.');
 }
 
-/** @returns false when the server says that it can't, though it has offered it */
+/** @returns false if the server refuses STARTTLS though it has offered it */
 async function isEncrypted(connection: ImapConnection, startTls: () => Promise<Duplex>): Promise<boolean> {
   try {
     await connection.startTls(startTls);
@@ -148,7 +154,7 @@ async function learn(connection: ImapConnection): Promise<void> {
   if (connection.capabilities.size === 0) await connection.command('CAPABILITY');
 }
 
-/** Signs in by the safest way that the server offers. What it can do is to be learnt anew after it. */
+/** Signs in by the best mechanism that the server offers. Its capabilities have to be learnt anew after that. */
 async function authenticate(
   connection: ImapConnection,
   { email, place: { host, port } }: MailAccount,
@@ -183,11 +189,11 @@ async function authenticate(
 
 type Exchange = {
   readonly mechanism: string;
-  /** What is said to the server's challenges, in this order. */
+  /** The answers to the server's challenges, in this order. */
   readonly responses: readonly string[];
   /** SASL-IR (RFC 4959): the first response goes with the command. */
   readonly initial: boolean;
-  /** What is said to one challenge more, which holds the reason of a refusal (RFC 7628 §3.2.3). */
+  /** The answer to one challenge more, which holds the reason of a refusal (RFC 7628 §3.2.3). */
   readonly afterRefusal: string;
 };
 

@@ -1,8 +1,10 @@
 import type { Clock } from '../../../clock.ts';
 
-/** A timer that comes so much too late, in milliseconds, tells that this process stood still. */
+/** A timer that fires this late, in milliseconds, shows that this process stood still. */
 const STOOD_STILL = 1000;
-/** Who owes something is given up that brings less than so many octets of it in so many milliseconds, however steadily. */
+/**
+ * A side that owes something is given up if it brings fewer octets than this in so many milliseconds, however steadily.
+ */
 const LEAST_BROUGHT = 64 * 1024;
 const BROUGHT_WITHIN = 30 * 60_000;
 
@@ -10,16 +12,16 @@ type SilenceOptions = {
   readonly clock: Clock;
   /** Milliseconds of silence after which a side that owes something is given up. */
   readonly limit: number;
-  /** Whom the connection waits for now. */
+  /** Who has to act now: nobody, this side, or the other side. */
   readonly waitsFor: () => 'nobody' | 'us' | 'them';
   readonly tooLong: () => void;
 };
 
-/** How long the other side of a connection has been silent while it owed something. */
+/** Watches how long the other side of a connection is silent while it owes something. */
 export class Silence {
   readonly #options: SilenceOptions;
   #heard: number;
-  /** Since when so many octets have been brought. */
+  /** When the counting of `#brought` began. */
   #since: number;
   #brought = 0;
   #stopped = false;
@@ -31,7 +33,7 @@ export class Silence {
     this.#since = this.#heard;
   }
 
-  /** Something is done, or the other side can begin only now. */
+  /** Something is done, or the other side can begin only now: the waiting starts anew. */
   heard(): void {
     this.#heard = this.#options.clock.elapsed();
     this.#since = this.#heard;
@@ -49,7 +51,7 @@ export class Silence {
     return Math.min(this.#heard + this.#options.limit, this.#since + BROUGHT_WITHIN);
   }
 
-  /** Goes on until nobody is waited for. */
+  /** Watches until nobody is waited for. */
   watch(): void {
     const { clock, waitsFor, tooLong } = this.#options;
     if (this.#disarm !== undefined || this.#stopped) return;
@@ -57,7 +59,7 @@ export class Silence {
     const due = clock.elapsed() + wait;
     this.#disarm = clock.after(wait, () => {
       this.#disarm = undefined;
-      // What came meanwhile has not been read yet, such as the OK of an append.
+      // What arrived meanwhile, such as the OK of an append, has not been read yet.
       if (clock.elapsed() - due > STOOD_STILL) this.heard();
       const awaited = waitsFor();
       if (awaited === 'nobody') return;

@@ -1,11 +1,12 @@
 import { asFarewell, type MailError, mailErrorOf } from '../mail-error.ts';
 
-/** How much of what a server says to people is kept, in characters. */
+/** How much of the human-readable text is kept, in characters. */
 const TEXT_LIMIT = 1000;
 
 /**
- * `OK`, `NO` and so on with its response code (RFC 9051 §7.1), upper case; `args` is what follows within the brackets. ALERT
- * is none: it only asks that the words be shown, and says nothing of what is wrong (Gmail).
+ * A status response with its response code (RFC 9051 §7.1), both in upper case; `args` is what follows the code within
+ * the brackets. ALERT is not taken as a code: it only asks that the text be shown, and does not tell what is wrong
+ * (Gmail).
  */
 export type StatusResponse = {
   readonly status: 'OK' | 'NO' | 'BAD' | 'BYE' | 'PREAUTH';
@@ -14,7 +15,7 @@ export type StatusResponse = {
   readonly text: string;
 };
 
-/** Reads a status after its tag or star; `undefined` when the response is another. */
+/** Reads a status response after its tag or `*`; `undefined` if the response is another one. */
 export function readStatus(line: string, from: number): StatusResponse | undefined {
   const end = line.indexOf(' ', from);
   const status = line.slice(from, end < 0 ? Math.min(line.length, from + 8) : Math.min(end, from + 8)).toUpperCase();
@@ -47,7 +48,7 @@ function readable(octets: string): string {
   return Buffer.from(octets, 'latin1').toString('utf8');
 }
 
-/** What a NO, BAD or BYE means. The `cause` has the server's words as `responseText`. */
+/** The error for NO, BAD or BYE. Its `cause` has the server's text as `responseText`. */
 export function errorOf(answer: StatusResponse, options: { readonly signingIn?: boolean } = {}): MailError {
   const words = {
     responseStatus: answer.status,
@@ -57,7 +58,7 @@ export function errorOf(answer: StatusResponse, options: { readonly signingIn?: 
   };
   const cause = new Error(`${answer.status} ${answer.code ?? ''}`.trim());
   if (answer.status !== 'BYE') return mailErrorOf(Object.assign(cause, words));
-  // A goodbye ends the connection, whatever else its words mean; with a code it may ask for a pause.
+  // A BYE ends the connection, whatever its text means; with a code, it may ask for a pause.
   const error = mailErrorOf(
     Object.assign(cause, words, { code: answer.code === undefined ? 'EConnectionClosed' : '' }),
   );

@@ -1,7 +1,9 @@
 /** A command with such a set stays below the 8,192 octets that every server takes (RFC 7162 §4). */
 const SET_LIMIT = 7000;
 
-/** Sequence sets (RFC 9051 §9) that together name these numbers, in rising order, each short enough for one command. */
+/**
+ * Sequence sets (RFC 9051 §9) that together name these numbers, in ascending order, each short enough for one command.
+ */
 export function* setsOf(numbers: readonly number[]): Generator<{ readonly set: string; readonly count: number }> {
   const sorted = numbers.toSorted((a, b) => a - b);
   let pieces: string[] = [];
@@ -24,8 +26,8 @@ export function* setsOf(numbers: readonly number[]): Generator<{ readonly set: s
 }
 
 /**
- * The numbers of a set as a server names them, such as `4,7:9`, in its order; `undefined` when it can't be read, has
- * more than `most`, or a range that falls.
+ * The numbers of a set as a server sends it, such as `4,7:9`, in its order; `undefined` if it can't be read, has more
+ * than `most` numbers, or a descending range.
  */
 export function numbersOf(set: string, most: number): number[] | undefined {
   const numbers: number[] = [];

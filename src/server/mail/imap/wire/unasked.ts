@@ -1,14 +1,14 @@
 import { MailError } from '../mail-error.ts';
 import type { Part } from './response-parser.ts';
 
-/** Lines between two answers: a server that tells a new count with every append stays below. */
+/** How many lines may come between two answers. A server that sends a new count with every append stays below. */
 const LINES_AT_MOST = 100_000;
 /** The same in octets: many times what so many counts take. */
 const OCTETS_AT_MOST = 16 * 1024 * 1024;
-/** Until somebody is signed in: the server may be anybody's. */
+/** The limit before the sign-in, because the server may be anybody's. */
 const OCTETS_BEFORE_SIGN_IN = 256 * 1024;
 
-/** What a server says that nobody asked for, since its last answer. */
+/** Limits the unsolicited responses since the server's last answer. */
 export class Unasked {
   #lines = 0;
   #octets = 0;
@@ -18,7 +18,7 @@ export class Unasked {
     this.#octetsAtMost = OCTETS_AT_MOST;
   }
 
-  /** @throws {MailError} when it is without end */
+  /** @throws {MailError} if there are too many */
   count(parts: readonly Part[]): void {
     this.#lines += 1;
     for (const part of parts) this.#octets += part?.length ?? 0;

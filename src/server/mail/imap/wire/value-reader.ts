@@ -12,12 +12,12 @@ const LEFT_BRACKET = 91;
 const BACKSLASH = 92;
 const RIGHT_BRACKET = 93;
 
-/** What a sink took in place of a value. */
+/** Stands for a literal that a sink took. */
 const TAKEN = Symbol('taken');
 /** `null` is NIL. Strings have one character an octet. */
 export type Value = string | null | typeof TAKEN | readonly Value[];
 
-/** Reads the values of a response one after the other (RFC 9051 §4); more spaces than one are taken for one. */
+/** Reads the values of a response one after the other (RFC 9051 §4). Several spaces count as one. */
 export class ValueReader {
   readonly #parts: readonly Part[];
   #next = 1;
@@ -62,7 +62,7 @@ export class ValueReader {
     return this.#text.slice(from, this.#at).toUpperCase();
   }
 
-  /** The next value: a number is a string as well. */
+  /** The next value; numbers are returned as strings. */
   value(depth = 0): Value {
     this.#skipSpaces();
     if (this.#at >= this.#text.length) return this.#literal();
@@ -80,7 +80,7 @@ export class ValueReader {
     return values;
   }
 
-  /** The text between parentheses that begins here, if no string, list or literal is in it. */
+  /** The text of a list that begins here, unless it has strings, lists or literals in it. */
   plainList(): string | undefined {
     this.#skipSpaces();
     if (this.#text.charCodeAt(this.#at) !== OPEN) return undefined;
