@@ -217,35 +217,39 @@ describe(
       expect(status?.exports).toBeUndefined();
     });
 
-    test('goes on after each kill -9, and ends with every message once', { tags: 'proof' }, async () => {
-      const settings = environment('killed');
-      await mkdir(settings.DATA_DIR, { recursive: true });
-      await layFreshDatabase(settings.DATA_DIR);
-      const job: ExportProcess = {
-        database: { folder: join(settings.DATA_DIR, 'database') },
-        environment: settings,
-      };
-      const start = async (killAfter?: number) => {
-        const child = spawn(process.execPath, [PROCESS, JSON.stringify(job)], {
-          stdio: ['ignore', 'pipe', 'inherit'],
-        });
-        const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-        if (killAfter !== undefined) {
-          await Promise.race([once(child.stdout, 'data'), ended]);
-          await wait(killAfter);
-          child.kill('SIGKILL');
-        }
-        const [output] = await Promise.all([text(child.stdout), ended]);
-        return output.trim().split('\n').at(-1) ?? '';
-      };
-      const outputs = [];
-      for (const killAfter of [50, 300, 450, 600, 150, 750, 900]) outputs.push(await start(killAfter));
-      expect(outputs.filter((output) => !output.startsWith('[')).length).toBeGreaterThan(1);
-      const files = JSON.parse(await start()) as ExportedFiles;
-      expect(files).toHaveLength(1);
-      const archive = join(folder, 'killed/exports', files[0]?.export ?? '', files[0]?.name ?? '');
-      expect(digests(await unpacked(archive, join(folder, 'after kills')))).toEqual(expected);
-    });
+    test(
+      'goes on after each kill -9, and ends with every message once',
+      { tags: 'proof', timeout: 600_000 },
+      async () => {
+        const settings = environment('killed');
+        await mkdir(settings.DATA_DIR, { recursive: true });
+        await layFreshDatabase(settings.DATA_DIR);
+        const job: ExportProcess = {
+          database: { folder: join(settings.DATA_DIR, 'database') },
+          environment: settings,
+        };
+        const start = async (killAfter?: number) => {
+          const child = spawn(process.execPath, [PROCESS, JSON.stringify(job)], {
+            stdio: ['ignore', 'pipe', 'inherit'],
+          });
+          const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+          if (killAfter !== undefined) {
+            await Promise.race([once(child.stdout, 'data'), ended]);
+            await wait(killAfter);
+            child.kill('SIGKILL');
+          }
+          const [output] = await Promise.all([text(child.stdout), ended]);
+          return output.trim().split('\n').at(-1) ?? '';
+        };
+        const outputs = [];
+        for (const killAfter of [50, 300, 450, 600, 150, 750, 900]) outputs.push(await start(killAfter));
+        expect(outputs.filter((output) => !output.startsWith('[')).length).toBeGreaterThan(1);
+        const files = JSON.parse(await start()) as ExportedFiles;
+        expect(files).toHaveLength(1);
+        const archive = join(folder, 'killed/exports', files[0]?.export ?? '', files[0]?.name ?? '');
+        expect(digests(await unpacked(archive, join(folder, 'after kills')))).toEqual(expected);
+      },
+    );
   },
 );
 
