@@ -6,7 +6,8 @@ import type { CheckSession, Run, Unchecked } from '../../src/server/mail/copy/ru
 const MAILBOX = { id: 1, sourcePath: 'Lists', sourceUidValidity: 1n, destinationPath: 'Lists' };
 
 test('however many messages were not there when they were read back, other work has its turn', async () => {
-  const count = 200_000;
+  // One that is looked for among all others each time would take minutes.
+  const count = 800_000;
   const messages = Array.from({ length: count }, (_, at): Unchecked => {
     const uid = at + 1;
     return { uid, destinationUid: uid, size: 10, sha256: `${uid}`, date: 0, fate: 'stored' };
@@ -30,8 +31,6 @@ test('however many messages were not there when they were read back, other work 
     destinationPaths: () => ['Lists'],
   } as unknown as Run;
   const late = new Set<Unchecked>();
-  const before = process.cpuUsage();
   await settleAbsent('Lists', absent, { checker } as unknown as CheckSession, run, late);
   expect({ late: late.size, stale: run.stale.size }).toEqual({ late: 0, stale: 0 });
-  expect(process.cpuUsage(before).user / 1000, 'milliseconds').toBeLessThan(4000);
 });

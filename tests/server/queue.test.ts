@@ -14,7 +14,7 @@ import {
 } from '../../src/server/worker/turns.ts';
 import { sampleOf } from '../folders.ts';
 import { EMBEDDED, FRESH, openTestDatabase, type TestAddress } from '../support/fresh-database.ts';
-import { POSTGRESQL } from '../support/postgres.ts';
+import { needs } from '../support/needs.ts';
 import { openWorld } from '../support/transfer-world.ts';
 import { notedDatabase, rowsRead } from '../support/rows-read.ts';
 import { steppedLooks } from '../support/stepped-looks.ts';
@@ -26,7 +26,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test.skipIf(POSTGRESQL === null)('a process starts while another one, on a new database, makes the queue', async () => {
+test('a process starts while another one, on a new database, makes the queue', needs('postgresql'), async () => {
   await using database = await openTestDatabase(FRESH);
   await database.query('drop schema pgboss cascade');
   const { opening } = await database.transaction(async (another) => {

@@ -5,7 +5,6 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { buildPortal, PortalUnbuilt } from '../../src/build-portal.ts';
 import { type Environment, SettingsError } from '../../src/contract/settings.ts';
@@ -56,9 +55,8 @@ test('no shell stands between npm and the product, where the signal to stop woul
 
 test('a signal that comes once more by way of npm, as from a terminal and systemd, does not break off the stop', async () => {
   await using product = await startProductOnPostgres();
-  const stopped = product.stop();
-  await setTimeout(50);
-  expect([await product.stop(), await stopped]).toEqual([0, 0]);
+  // Two of one kind might reach it as one.
+  expect(await Promise.all([product.stop('SIGINT'), product.stop('SIGTERM')])).toEqual([0, 0]);
 });
 
 test('every setting that makes no sense is named at once, with its fault and an example, and no value', async () => {

@@ -23,7 +23,7 @@ export type Product = AsyncDisposable & {
   output(): string;
   /** Kills it with `kill -9`, as in a power cut. */
   kill(): Promise<void>;
-  stop(): Promise<number | null>;
+  stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<number | null>;
 };
 
 export type Run = {
@@ -107,7 +107,7 @@ async function startIn(
     },
     output,
     kill: async () => void (await end('SIGKILL')),
-    stop: () => end('SIGTERM'),
+    stop: (signal = 'SIGTERM') => end(signal),
     [Symbol.asyncDispose]: async () => {
       await end('SIGTERM');
       await clear?.();

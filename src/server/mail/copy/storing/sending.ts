@@ -114,8 +114,7 @@ async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
   const first = await sendGroups(fetches, sending, TOGETHER);
   // When a group is refused as a whole, one message is the culprit: each is sent by itself.
   const second = await sendGroups(ask(groupsOf(first.refusedTogether, sizes), false), sending, ALONE);
-  // Messages that came out of turn are fetched again, by one FETCH a group; those that Yahoo leaves out now and then,
-  // singly.
+  // Messages that came out of turn are fetched again, by one FETCH a group; those still left out (Yahoo), singly.
   const late = groupsOf([...first.unseen, ...second.unseen], sizes, apartIn(sending));
   const again = await sendGroups(ask(late, true), sending, TOGETHER);
   const single = singly([...again.unseen, ...again.refusedTogether]);
