@@ -218,7 +218,7 @@ test.each([
   ],
   [
     undefined,
-    'the database did not let us in, gave no answer in time, or does not speak TLS (no code). Start it, mend the',
+    'the database did not let us in, hung up, gave no answer in time, or does not speak TLS (no code). Start it, mend',
   ],
 ])('an operator is told what to do about %s', (code, said) => {
   expect(new DatabaseUnavailable(Object.assign(new Error('canary'), { code })).message).toContain(

@@ -290,7 +290,7 @@ test(
       { multiAppend: false, literals: 'synchronising' },
     ];
     const cases = [3, 8, 12].flatMap((count) => ways.map((destination) => ({ count, destination })));
-    for (const { count, destination } of sampleOf(cases, 4)) {
+    for (const { count, destination } of sampleOf(cases, cases.length)) {
       const poison = Array.from({ length: count }, (_, letter) => ({ letter, code: 'SERVERBUG' }));
       const { wrong, receipts } = await simulate(scenarioWith([40, 5], { poison, destination }));
       expect({ count, destination, wrong }).toEqual({ count, destination, wrong: [] });
@@ -343,8 +343,9 @@ test.each<[string, Partial<Quirks>]>([
 
 test.each(['SERVERBUG', 'UNAVAILABLE'])(
   'nor are a few messages left that a destination answers by "%s" for an hour, as it does all',
+  { tags: 'sampled' },
   async (code) => {
-    for (const multiAppend of [true, false]) {
+    for (const multiAppend of sampleOf([true, false], 2)) {
       const refusesReading = { part: 1, code, only: 'APPEND', from: 20, until: 3_600_000 };
       const { wrong, accounts } = await simulate(
         scenarioWith([9, 6], { destination: { multiAppend, refusesReading } }),
@@ -355,11 +356,17 @@ test.each(['SERVERBUG', 'UNAVAILABLE'])(
   },
 );
 
-test.each([
-  ['SERVERBUG', true],
-  ['UNAVAILABLE', false],
-])(
+test.each(
+  sampleOf<[string, boolean]>(
+    [
+      ['SERVERBUG', true],
+      ['UNAVAILABLE', false],
+    ],
+    2,
+  ),
+)(
   'nor are mailboxes with many messages left that a destination answers by "%s" for an hour, as it does all',
+  { tags: 'sampled' },
   async (code, multiAppend) => {
     const refusesReading = { part: 1, code, only: 'APPEND', from: 20, until: 3_600_000 };
     const { wrong, accounts } = await simulate(scenarioWith([45, 2], { destination: { multiAppend, refusesReading } }));
@@ -541,23 +548,27 @@ test(
   },
 );
 
-test.each([
-  ['hangs up', 22, HANGS_UP],
-  ['says goodbye', 22, SAYS_GOODBYE],
-] as const)(
-  'a destination that %s at so many messages of the inbox that it is not known to be at them gets all others',
-  async (_, count, code) => {
-    const poison = Array.from({ length: count }, (_unused, letter) => ({ letter, code }));
+test.each(sampleOf([HANGS_UP, SAYS_GOODBYE], 2))(
+  'a destination that answers by "%s" at so many messages of the inbox that it is not known to be at them gets all others',
+  { tags: 'sampled' },
+  async (code) => {
+    const poison = Array.from({ length: 22 }, (_, letter) => ({ letter, code }));
     const { accounts } = await simulate(scenarioWith([30, 20], { poison }));
     expect(accounts.destination.find('Box 1')?.messages).toHaveLength(20);
   },
 );
 
-test.each([
-  ['the inbox', 3, ['Box 1', 'Box 2']],
-  ['another mailbox', 23, ['INBOX', 'Box 2']],
-] as const)(
+test.each(
+  sampleOf<[string, number, readonly string[]]>(
+    [
+      ['the inbox', 3, ['Box 1', 'Box 2']],
+      ['another mailbox', 23, ['INBOX', 'Box 2']],
+    ],
+    2,
+  ),
+)(
   'over one connection, %s at so many messages of which a destination hangs up keeps none of the others back',
+  { tags: 'sampled' },
   async (_, first, others) => {
     const poison = Array.from({ length: 22 }, (_unused, at) => ({ letter: first + at, code: HANGS_UP }));
     const letters = first < 20 ? [30, 20, 20] : [20, 30, 20];
@@ -825,11 +836,12 @@ test('nor does one at each side, nor one at which the server hangs up only once 
 
 test.each(['SERVERBUG', HANGS_UP])(
   'nor does one that answers by "%s" where something is looked for in it that belongs to another one',
+  { tags: 'sampled' },
   async (code) => {
     const closing = { path: 'Box 1', opens: -1, code, isSilent: true };
     for (const side of ['source', 'destination'] as const)
       for (const does of ['deletes a message', 'deletes a mailbox', 'renames a mailbox'] as const)
-        for (const atCommand of [30, 60]) {
+        for (const atCommand of sampleOf([30, 60], 2)) {
           const deeds = [{ side, atCommand, does }];
           const outcome = await simulate(scenarioWith([20, 5, 5, 5], { orders: 2, deeds, [side]: { closing } }));
           const failures = endsOf(outcome).ends.map(({ failure }) => failure);
@@ -924,24 +936,28 @@ test.each([
   },
 );
 
-test('two mailboxes, each in trouble of its own, are no server that is in trouble with all', async () => {
-  for (const breaks of ['SERVERBUG', HANGS_UP] as const) {
-    const [first, second] = [1, 4].map((letter) => ({ letter, side: 'destination', breaks }) as const);
-    if (first === undefined || second === undefined) throw new Error('There are two.');
-    const closing = { path: 'Box 1', opens: -1, code: breaks, isSilent: true };
-    for (const given of [
-      { poison: [first, second] },
-      { poison: [first], destination: { closing } },
-      { poison: [first], destination: { renumbers: 'Box 1' } },
-    ])
-      expect({ breaks, given, ...endsOf(await simulate(scenarioWith([3, 3], given))) }).toEqual({
-        breaks,
-        given,
-        wrong: [],
-        ends: [{ failure: undefined, mailboxesLeft: 2 }],
-      });
-  }
-});
+test(
+  'two mailboxes, each in trouble of its own, are no server that is in trouble with all',
+  { tags: 'sampled' },
+  async () => {
+    for (const breaks of sampleOf(['SERVERBUG', HANGS_UP] as const, 2)) {
+      const [first, second] = [1, 4].map((letter) => ({ letter, side: 'destination', breaks }) as const);
+      if (first === undefined || second === undefined) throw new Error('There are two.');
+      const closing = { path: 'Box 1', opens: -1, code: breaks, isSilent: true };
+      for (const given of [
+        { poison: [first, second] },
+        { poison: [first], destination: { closing } },
+        { poison: [first], destination: { renumbers: 'Box 1' } },
+      ])
+        expect({ breaks, given, ...endsOf(await simulate(scenarioWith([3, 3], given))) }).toEqual({
+          breaks,
+          given,
+          wrong: [],
+          ends: [{ failure: undefined, mailboxesLeft: 2 }],
+        });
+    }
+  },
+);
 
 test('a server that is in trouble with both of two mailboxes for good is waited for a day, and then told', async () => {
   for (const [side, only] of [

@@ -48,7 +48,7 @@ const REMEDIES = [
   ],
   [
     'no code',
-    'the database did not let us in, gave no answer in time, or does not speak TLS',
+    'the database did not let us in, hung up, gave no answer in time, or does not speak TLS',
     'Start it, mend the address, see what it waits for (pg_stat_activity), or switch its ssl on, which sslmode asks for',
   ],
   ['53100', 'the disk of the database is full', 'Make room there'],
