@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DOVECOT, type DovecotOptions, startDovecot } from '../support/dovecot.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { openMailClient } from '../support/mail-client.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { type Postgres, POSTGRESQL, startPostgres } from '../support/postgres.ts';
 import { startFlags } from '../support/start-command.ts';
@@ -31,6 +32,8 @@ const PROCESS = join(import.meta.dirname, 'engine-process.ts');
 /** What Dovecot says it can do, without what is left out. */
 const PLAIN =
   'IMAP4rev1 SASL-IR LOGIN-REFERRALS ID ENABLE IDLE NAMESPACE LIST-EXTENDED SPECIAL-USE CHILDREN UNSELECT ESEARCH';
+/** Each message is announced and waited for, as with Outlook. */
+const SYNCHRONISING: DovecotOptions = { capabilities: `${PLAIN} UIDPLUS` };
 
 type Scene = {
   readonly name: string;
@@ -57,7 +60,7 @@ const SCENES: readonly Scene[] = [
     corpus: REALISTIC,
     under: MEMORY,
     delay: ONE_WAY_MS,
-    destination: { capabilities: `${PLAIN} UIDPLUS` },
+    destination: SYNCHRONISING,
   },
   { name: 'without UIDPLUS', corpus: REALISTIC, under: MEMORY, destination: { capabilities: `${PLAIN} LITERAL+` } },
   { name: 'in memory', corpus: SMALL, under: MEMORY },
@@ -83,6 +86,7 @@ export async function benchEngine(say: (line: string) => void): Promise<void> {
     () => benchAtOnce(postgres, say),
     () => (process.env['BENCH_HUGE'] === 'on' ? benchNothingToDo(HUGE, postgres, say) : undefined),
     () => benchScene(COLD, postgres, say),
+    () => benchRecentMail(postgres, say),
   ];
   for (const [at, bench] of benches.entries()) if (wanted === undefined || wanted.includes(at)) await bench();
 }
@@ -179,6 +183,51 @@ async function benchNothingToDo(corpus: Corpus, postgres: Postgres, say: (line: 
   say(
     `engine: nothing to do for ${corpus.name}: ${lasting(again)}; copied before in ${lasting(first)}; filled in ${seconds(filled)}`,
   );
+}
+
+/** How soon the newest thousand of the inbox are there, where each message has to be announced and waited for. */
+async function benchRecentMail(postgres: Postgres, say: (line: string) => void): Promise<void> {
+  const corpus: Corpus = {
+    name: 'four folders of 1,500 messages',
+    mailboxes: 4,
+    sizes: SMALL.sizes,
+    count: 6_000,
+  };
+  const newest = 1_000;
+  await using source = await startDovecot({ under: MEMORY, password: PASSWORD });
+  await using destination = await startDovecot({ under: MEMORY, password: PASSWORD, ...SYNCHRONISING });
+  const [from, to] = [accountAt(source), accountAt(destination)];
+  await fillAccount(from, corpus);
+  await using near = await startLatency(source.port, ONE_WAY_MS);
+  await using far = await startLatency(destination.port, ONE_WAY_MS);
+  await using worker = startWorker(placeOf(near, far, await postgres.create()));
+  await using looker = await openMailClient(far.port, USER, PASSWORD);
+  const began = performance.now();
+  const moved = worker.move([{ user: USER, newUser: USER }]);
+  let there = 0;
+  // Each look takes as long as the line does.
+  while (there < newest) {
+    const [answer = ''] = await looker.command('STATUS INBOX (MESSAGES)');
+    there = Number(/MESSAGES (\d+)/.exec(answer)?.[1]);
+  }
+  const recent = performance.now() - began;
+  const { ms } = await moved;
+  const [brought, wanted] = await Promise.all([digestsOf(to), digestsOf(from)]);
+  if (brought.slice(0, newest).join() !== wanted.slice(-newest).join())
+    throw new Error('They are not the newest ones.');
+  say(
+    `engine: ${corpus.name}, 20 ms each way, synchronising literals: the newest thousand of the inbox are there after ${seconds(recent)}, all of them after ${seconds(ms)}`,
+  );
+}
+
+function accountAt({ port }: { readonly port: number }) {
+  return { port, user: USER, password: PASSWORD };
+}
+
+/** SHA-256 of each message of the inbox, in its order. */
+async function digestsOf({ port, user, password }: ReturnType<typeof accountAt>): Promise<string[]> {
+  await using client = await openMailClient(port, user, password);
+  return (await client.read('INBOX')).map(({ sha256 }) => sha256);
 }
 
 function lasting({ ms, rss }: EngineMeasured): string {
