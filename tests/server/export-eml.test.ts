@@ -166,6 +166,32 @@ test('the README is plain text and says what there is', needs('bsdtar'), async (
   expect(await readFile(join(folder, 'contacts/contacts.vcf'), 'utf8')).toContain('Ada Lovelace');
 });
 
+test('the README says that contacts could not be read, all of them or one', needs('bsdtar'), async () => {
+  const readmeOf = async (id: string) => {
+    await world.exportMail(id, memoryAccount([{ path: 'INBOX', messages: [] }]));
+    return (await run('bsdtar', ['-xOf', (await world.files(id)).at(-1) ?? '', 'README.txt'])).toString();
+  };
+  expect(await readmeOf(await world.newTransfer())).toContain('\r\nYour contacts could not be read');
+  const id = await world.newTransfer();
+  const tooLarge = { mailbox: 'Contacts', reason: 'This contact card is too large.' };
+  await world.exportContacts(
+    id,
+    [person('c1', 'Ada Lovelace', ['ada@example.com'])],
+    [
+      { kind: 'skipped', id: 's1', skipped: tooLarge },
+      {
+        kind: 'skipped',
+        id: 's2',
+        skipped: { ...tooLarge, reason: 'This contact card is empty.' },
+        raw: 'BEGIN:VCARD',
+      },
+    ],
+  );
+  const text = await readmeOf(id);
+  expect(text).toContain('1 contact.\r\n1 contact could not be exported. Your status page says which and why.');
+  expect(text).not.toContain('Your contacts could not');
+});
+
 test('the manifest table is safe in a spreadsheet', needs('bsdtar'), async () => {
   const folder = await unpacked('table', (to) => run('bsdtar', ['-xf', archive, '-C', to]));
   const text = await readFile(join(folder, 'manifest.csv'), 'utf8');

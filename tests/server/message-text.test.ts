@@ -35,6 +35,7 @@ const multipart = (type: string, boundary: string, parts: readonly (readonly str
   ...parts.flatMap((part) => [`--${boundary}`, ...part]),
   `--${boundary}--`,
 ];
+const inLatin1 = (lines: readonly string[]) => readOctets(Buffer.from(lines.join('\r\n'), 'latin1'));
 const plain = (text: string) => ['Content-Type: text/plain; charset=utf-8', '', text];
 const html = (text: string) => ['Content-Type: text/html; charset=utf-8', '', text];
 
@@ -461,6 +462,20 @@ describe('What a person reads of a message', () => {
       Buffer.from('\r\nSubject: Grüße\r\n\r\n'),
     ]);
     expect(readOctets(mixed)).toMatchObject({ from: [{ name: 'Jörg' }], subject: 'Grüße' });
+  });
+
+  test('reads a header in the charset that the first text of its multipart states, also within another message', async () => {
+    const [subject, name] = ['\xf0\xd2\xc9\xd7\xc5\xd4', '\xe1\xce\xce\xc1'];
+    const texts = [
+      ['Content-Type: text/plain; name=a.txt; charset=iso-8859-1', '', 'A file'],
+      ['Content-Type: text/plain', '', 'Without one'],
+      ['Content-Type: text/html; charset=koi8-r', '', subject],
+      ['Content-Type: text/plain; charset=iso-8859-1', '', 'Another'],
+    ];
+    const letter = [`From: ${name} <a@x.example>`, `Subject: ${subject}`, ...multipart('mixed', 'y', texts)];
+    expect(inLatin1(letter)).toMatchObject({ from: [{ name: 'Анна' }], subject: 'Привет' });
+    const within = inLatin1([...HEAD, ...multipart('mixed', 'x', [['Content-Type: message/rfc822', '', ...letter]])]);
+    expect(within.text).toContain('From: Анна <a@x.example>\nSubject: Привет\n');
   });
 
   test('reads a file name that is called encoded and has octets that are not', async () => {

@@ -232,6 +232,27 @@ describe('an odd message', () => {
     expect(second?.attachments).toEqual([sha256(Buffer.from(content))]);
   });
 
+  test('has its header in the charset of the text of its multipart', async () => {
+    const path = await written([
+      rawItem(
+        0,
+        mail(
+          'From: \xe1\xce\xce\xc1 <anna@mail.example>',
+          'Subject: \xf0\xd2\xc9\xd7\xc5\xd4',
+          'Content-Type: multipart/mixed; boundary=b',
+          '',
+          '--b',
+          'Content-Type: text/plain; charset=koi8-r',
+          '',
+          '\xe1',
+          '--b--',
+        ),
+      ),
+    ]);
+    const [read] = readByExtractor(path).get('Inbox') ?? [];
+    expect(read).toMatchObject({ subject: 'Привет', body: 'А', attachments: [] });
+  });
+
   test('has the files that its text contains uuencoded, and its original if one of them does not come whole', async () => {
     const file = Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * at) % 251));
     const zeros = Buffer.concat([file.subarray(0, 50), Buffer.alloc(10)]);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Contact } from '../../src/server/contacts/contact.ts';
 import type { Skipped } from '../../src/contract/calls/status.ts';
-import type { ContactReader } from '../../src/server/contacts/contact-store.ts';
+import type { ContactReader, Reading } from '../../src/server/contacts/contact-store.ts';
 import {
   stageContacts,
   stageMail,
@@ -45,7 +45,8 @@ export type ExportWorld = AsyncDisposable & {
     account: MemoryAccount,
     changes?: Partial<MailExport> & { services?: ExportServices },
   ): Promise<readonly Skipped[]>;
-  exportContacts(transferId: string, contacts: readonly Contact[]): Promise<void>;
+  /** @param others what else is read of the address book */
+  exportContacts(transferId: string, contacts: readonly Contact[], others?: readonly Reading[]): Promise<void>;
   /** The paths of the finished files. */
   files(transferId: string): Promise<string[]>;
 };
@@ -115,11 +116,12 @@ export async function openExportWorld(
       await stageMail(other, work);
       return writeArchives(other, work);
     },
-    exportContacts: async (transferId, contacts) => {
+    exportContacts: async (transferId, contacts, others = []) => {
       const reader: ContactReader = {
         survey: async () => ({ total: contacts.length, uids: new Set(contacts.map(({ uid }) => uid)) }),
         async *contacts() {
           for (const contact of contacts) yield { kind: 'contact', contact };
+          yield* others;
         },
       };
       await stageContacts(services, { ...quiet, transferId, lease: leaseOf(transferId), reader });

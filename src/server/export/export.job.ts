@@ -19,6 +19,7 @@ import type { MailFormat } from './archive/mail-format.ts';
 import { mbox } from './archive/mbox.format.ts';
 import { archiveFiles } from './archive/part.ts';
 import { pst } from './archive/pst.format.ts';
+import type { Left } from './archive/readme.ts';
 import { writeArchive } from './archive/zip-archive.ts';
 import { claimRoom, isDiskFull, isDiskUnusable, requireRoom, watchRoom } from './disk/disk-room.ts';
 import { openSpoolReader, SpoolError, sweepSpool } from './disk/spool.ts';
@@ -46,7 +47,6 @@ const TRIES = 3;
 const DAY_MS = 86_400_000;
 const MEGABYTE = 1024 * 1024;
 const NONE_LIVE = { live: () => new Set<string>() };
-const NOTHING_LEFT = { messages: 0, folders: 0 };
 
 export type ExportServices = {
   readonly database: Database;
@@ -274,9 +274,9 @@ async function writeSealed(workspace: Workspace, contents: Contents, segments: P
 
 async function writePart(part: number, workspace: Workspace, contents: Contents): Promise<void> {
   const { ledger, folder, services, contacts, work } = workspace;
-  const { lastPart, contactsStaged, mailSkipped, mailUnsaved } = await workspace.reopen();
-  const isLast = part === lastPart;
-  const contactsFormat = isLast && contactsStaged !== null ? contents.contacts : undefined;
+  const opened = await workspace.reopen();
+  const isLast = part === opened.lastPart;
+  const contactsFormat = isLast && opened.contactsStaged !== null ? contents.contacts : undefined;
   const format = contents.openFormat();
   const content = await ledger.content(part);
   // Claimed, because otherwise it would continue until nothing else has room either.
@@ -302,9 +302,8 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
       part,
       isLast,
       limits: workspace.limits,
-      left: isLast
-        ? { messages: mailUnsaved ?? 0, folders: foldersLeftBy({ skipped: mailSkipped ?? [] }) }
-        : NOTHING_LEFT,
+      left: isLast ? await leftOf(opened, workspace, contents) : NOTHING_LEFT,
+      hasContacts: contents.contacts !== undefined,
       spool: reader,
       thread,
       onWritten: (written) => {
@@ -326,6 +325,20 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
     if (error instanceof SpoolError) await ledger.forget(part);
     throw error;
   }
+}
+
+const NOTHING_LEFT: Left = { messages: 0, contacts: 0, allContacts: false, folders: 0 };
+
+async function leftOf(opened: Export, { contacts }: Workspace, ordered: Contents): Promise<Left> {
+  const { contactsStaged, contactsSkipped, mailSkipped, mailUnsaved } = opened;
+  // Those that are damaged are in the archive as they are.
+  const asTheyAre = await contacts.countCards('unreadable');
+  return {
+    messages: mailUnsaved ?? 0,
+    contacts: Math.max(0, (contactsSkipped ?? []).length - asTheyAre),
+    allContacts: ordered.contacts !== undefined && contactsStaged === null,
+    folders: foldersLeftBy({ skipped: mailSkipped ?? [] }),
+  };
 }
 
 /**

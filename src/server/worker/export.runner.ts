@@ -80,12 +80,13 @@ function exportServices({ database, settings, log, exports }: RunnerServices): E
 
 async function mailExportOf(run: Run, services: RunnerServices): Promise<MailExport> {
   const { transfer, lease, signal, onProgress, refusalWaits, troubleWaits } = run;
-  const { contactsFormat } = transfer;
+  const { contactsFormat, operations } = transfer;
+  const hasContacts = contactsFormat !== undefined && operations.includes('contactsmigration');
   return {
     transferId: transfer.id,
     lease,
     format: mailFormatOf(transfer.emailFormat),
-    ...(contactsFormat === undefined ? {} : { contactsFormat }),
+    ...(hasContacts ? { contactsFormat } : {}),
     source: await openMailSide('source', run, services),
     clock: services.clock,
     signal,

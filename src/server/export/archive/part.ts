@@ -20,7 +20,9 @@ export type PartContent = Omit<PartSource, 'staged' | 'octets'> & {
   readonly limits: ExportLimits;
   readonly left: Left;
   readonly format: MailFormat;
-  /** Given with the last part. */
+  /** Whether contacts were ordered. */
+  readonly hasContacts: boolean;
+  /** Given with the last part, if the contacts could be read. */
   readonly contactFiles?: ContactFiles;
 };
 
@@ -44,6 +46,7 @@ export async function* archiveFiles(content: PartContent): AsyncGenerator<Archiv
     isLast: content.isLast,
     limits: content.limits,
     left: content.left,
+    hasContacts: content.hasContacts,
     messages: mailboxes.reduce((sum, mailbox) => sum + mailbox.messages, 0),
     mailboxes: mailboxes.length,
     mail: format,

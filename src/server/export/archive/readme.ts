@@ -3,8 +3,16 @@ import type { ExportLimits } from '../staging/export-limits.ts';
 import { readerPage } from '../page/reader-page.ts';
 import type { MailFormat } from './mail-format.ts';
 
-/** What the mail server has but did not hand out: listed messages, and whole folders; known with the last part. */
-export type Left = { readonly messages: number; readonly folders: number };
+/**
+ * What was not handed out: listed messages, contacts, and whole folders; known with the last part. `allContacts`: none
+ * could be read, although they were ordered.
+ */
+export type Left = {
+  readonly messages: number;
+  readonly contacts: number;
+  readonly allContacts: boolean;
+  readonly folders: number;
+};
 
 type About = {
   readonly provider: string;
@@ -16,6 +24,7 @@ type About = {
   readonly left: Left;
   readonly mailboxes: number;
   readonly mail: MailFormat;
+  readonly hasContacts: boolean;
   readonly contacts?: { readonly count: number; readonly about: readonly string[] };
 };
 
@@ -30,9 +39,10 @@ export function readme({
   left,
   mailboxes,
   mail,
+  hasContacts,
   contacts,
 }: About): string {
-  const title = `${provider}: your mail and contacts`;
+  const title = `${provider}: your mail${hasContacts ? ' and contacts' : ''}`;
   const pieces =
     part === 1 && isLast
       ? []
@@ -78,15 +88,22 @@ export function readme({
   return lines.join('\r\n');
 }
 
-function leftLines({ messages, folders }: Left): string[] {
+function leftLines({ messages, contacts, allContacts, folders }: Left): string[] {
   const left = [
     ...(messages === 0 ? [] : [counted(messages, 'message', 'messages')]),
+    ...(contacts === 0 ? [] : [counted(contacts, 'contact', 'contacts')]),
     ...(folders === 0 ? [] : [counted(folders, 'folder', 'folders')]),
-  ].join(' and ');
+  ];
   const whole = folders === 0 ? '' : ', or not all of it';
-  return left === '' ? [] : [`${left} could not be exported${whole}. Your status page says which and why.`];
+  return [
+    ...(left.length === 0
+      ? []
+      : [`${EACH.format(left)} could not be exported${whole}. Your status page says which and why.`]),
+    ...(allContacts ? ['Your contacts could not be read and are not in here. Your status page says more.'] : []),
+  ];
 }
 
+const EACH = new Intl.ListFormat('en-US');
 const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'America/Los_Angeles' });
 
 /** `4 GB`, `1.5 MB`: 1,000 MB are a GB, as disks are sold and macOS counts. */

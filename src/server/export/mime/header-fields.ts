@@ -15,8 +15,10 @@ export type HeaderField = { readonly name: string; readonly value: string };
 /**
  * The fields of a header (RFC 5322 §2.2), unfolded, each in its own charset, or else that of the text. Lines that are
  * not fields are left out.
+ *
+ * @param ofText the charset of the text, where the header states none
  */
-export function headerFields(header: Uint8Array): HeaderField[] {
+export function headerFields(header: Uint8Array, ofText = ''): HeaderField[] {
   const isUnicode = isUtf8(header);
   const fields: { name: string; lines: string[] }[] = [];
   for (const line of Buffer.from(header)
@@ -32,7 +34,7 @@ export function headerFields(header: Uint8Array): HeaderField[] {
     fields.push({ name: line.slice(0, colon).trim().toLowerCase(), lines: [line.slice(colon + 1)] });
   }
   const values = fields.map(({ name, lines }) => ({ name, value: lines.join('').trim().slice(0, FIELD_LENGTH) }));
-  const inText = isUnicode ? undefined : decoderOfText(fieldOf(values, 'content-type'));
+  const inText = isUnicode ? undefined : decoderOfText(fieldOf(values, 'content-type'), ofText);
   const decoded = (value: string) => {
     if (isUnicode && !value.includes('\u001b$')) return value;
     const octets = Buffer.from(value, isUnicode ? 'utf8' : 'latin1');
@@ -49,8 +51,8 @@ const PLAIN = Buffer.from('az 09 +AOQ- ~{VP~}');
  * The decoder for headers of programs from before encoded words: they used the charset of the text, if ASCII is a part
  * of that.
  */
-function decoderOfText(contentType: string): CharsetDecoder | undefined {
-  const decoder = decoderOf(structured(contentType).parameters.get('charset') ?? '');
+function decoderOfText(contentType: string, ofText: string): CharsetDecoder | undefined {
+  const decoder = decoderOf(structured(contentType).parameters.get('charset') ?? ofText);
   return decoder?.decode(PLAIN) === PLAIN.toString() ? decoder : undefined;
 }
 

@@ -1,6 +1,7 @@
 import { addresses, fieldOf, readable, type Address, type HeaderField } from './header-fields.ts';
 import { unflowed } from './flowed.ts';
 import { isMessage, isText, MailParser, nameOf, type MailHandler, type Part } from './mail-parser.ts';
+import { MessageHeader } from './message-header.ts';
 import { isReadable, withoutSigns } from './other-text.ts';
 import { textDecoder } from './text-decoder.ts';
 import type { Sink } from './transfer-decoders.ts';
@@ -57,7 +58,7 @@ class Reading implements MailHandler {
   readonly #pieces: Piece[] = [];
   /** Pieces of this message itself, not of one within it, that may be the same text in another form. */
   readonly #choices: Piece[] = [];
-  #fields: readonly HeaderField[] = [];
+  #header = new MessageHeader();
   #spare: Spare | undefined;
 
   constructor(room: Room, depth = 0, onEnd?: (pieces: readonly Piece[]) => void) {
@@ -66,11 +67,12 @@ class Reading implements MailHandler {
     this.#onEnd = onEnd;
   }
 
-  begin(_header: Buffer, fields: readonly HeaderField[]): void {
-    this.#fields = fields;
+  begin(header: Buffer, fields: readonly HeaderField[]): void {
+    this.#header = new MessageHeader(header, fields);
   }
 
   part(part: Part): Sink | undefined {
+    this.#header.noteCharset(part);
     const { type, content, within, isRaw = false } = part;
     if (isMessage(part) && this.#depth < ENCODED_AT_MOST) return openInner(this.message(part));
     const isOther = !isText(part);
@@ -132,12 +134,13 @@ class Reading implements MailHandler {
       .map(({ kind, content }) => (kind === 'html' ? content : `<pre>${escaped(content)}</pre>`))
       .join('\n');
     const hasHtml = pieces.some(({ kind }) => kind === 'html');
+    const { fields } = this.#header;
     return {
-      from: addresses(this.#fields, 'from'),
-      to: addresses(this.#fields, 'to'),
-      cc: addresses(this.#fields, 'cc'),
-      bcc: addresses(this.#fields, 'bcc'),
-      subject: readable(fieldOf(this.#fields, 'subject')),
+      from: addresses(fields, 'from'),
+      to: addresses(fields, 'to'),
+      cc: addresses(fields, 'cc'),
+      bcc: addresses(fields, 'bcc'),
+      subject: readable(fieldOf(fields, 'subject')),
       text: plain.join('\n').slice(0, KEPT),
       html: hasHtml ? html.slice(0, KEPT) : '',
       attached: this.#room.attached,
@@ -161,7 +164,7 @@ class Reading implements MailHandler {
 
   #heading(): string {
     const said = ['From', 'To', 'Date', 'Subject']
-      .map((name) => [name, readable(fieldOf(this.#fields, name.toLowerCase()))] as const)
+      .map((name) => [name, readable(fieldOf(this.#header.fields, name.toLowerCase()))] as const)
       .filter(([, value]) => value !== '');
     return `\n${said.map(([name, value]) => `${name}: ${value}\n`).join('')}\n`;
   }

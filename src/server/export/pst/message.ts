@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { addresses, fieldOf, readable, type Address, type HeaderField } from '../mime/header-fields.ts';
 import { endingOf, shortName } from './attachment-name.ts';
 import { isInline, isText, nameOf, type MailHandler, type Part } from '../mime/mail-parser.ts';
+import { MessageHeader } from '../mime/message-header.ts';
 import { textDecoder } from '../mime/text-decoder.ts';
 import type { Sink } from '../mime/transfer-decoders.ts';
 import { entryList, oneOff, person, searchKey } from './address-entry.ts';
@@ -47,8 +48,7 @@ export class MessageWriter implements MailHandler {
   readonly #onEnd: ((written: WrittenMessage) => void) | undefined;
   readonly #attachments: Subnode[] = [];
   readonly #table: Table;
-  #header: Buffer = Buffer.alloc(0);
-  #fields: readonly HeaderField[] = [];
+  #header = new MessageHeader();
   #plain: ValueWriter | undefined;
   #html: ValueWriter | undefined;
   #isFaulty = false;
@@ -71,8 +71,7 @@ export class MessageWriter implements MailHandler {
   }
 
   begin(header: Buffer, fields: readonly HeaderField[]): void {
-    this.#header = header;
-    this.#fields = fields;
+    this.#header = new MessageHeader(header, fields);
   }
 
   fault(): void {
@@ -80,6 +79,7 @@ export class MessageWriter implements MailHandler {
   }
 
   part(part: Part): Sink {
+    this.#header.noteCharset(part);
     this.#isSealed = isSealed(part);
     const body = this.#bodyFor(part);
     return body === undefined ? this.#attachment(part) : this.#text(part, body);
@@ -269,7 +269,7 @@ export class MessageWriter implements MailHandler {
 
   /** The properties from the header. */
   #described(): Property[] {
-    const fields = this.#fields;
+    const { octets, fields } = this.#header;
     const plain = (id: number, name: string) => {
       const value = fieldOf(fields, name);
       return value === '' ? [] : [text(id, value)];
@@ -281,7 +281,7 @@ export class MessageWriter implements MailHandler {
     const replyTo = addresses(fields, 'reply-to').slice(0, 100);
     const [prefix, topic] = prefixed(subject);
     return [
-      ...(this.#header.length === 0 ? [] : [text(0x007d, wholeHeader(this.#header))]),
+      ...(octets.length === 0 ? [] : [text(0x007d, wholeHeader(octets))]),
       integer(0x0017, importance(fields)),
       integer(0x0036, sensitivity(fields)),
       // The first two characters give the length of the prefix (MS-PST §2.5.3.1.1.1).
@@ -301,7 +301,7 @@ export class MessageWriter implements MailHandler {
 
   #recipients(): (Address & { readonly kind: string })[] {
     return ['To', 'Cc', 'Bcc']
-      .flatMap((kind) => addresses(this.#fields, kind.toLowerCase()).map((address) => ({ ...address, kind })))
+      .flatMap((kind) => addresses(this.#header.fields, kind.toLowerCase()).map((address) => ({ ...address, kind })))
       .slice(0, RECIPIENTS_AT_MOST);
   }
 
