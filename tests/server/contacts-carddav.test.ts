@@ -65,6 +65,7 @@ describe('contacts over CardDAV, with radicale', needs('radicale'), () => {
     server = await startRadicale([
       'alice@legacy.example',
       'many',
+      'never@legacy.example',
       ...Array.from({ length: 16 }, (_, at) => `new${at}`),
     ]);
     const book = await server.makeBook('alice@legacy.example', 'contacts');
@@ -85,6 +86,14 @@ describe('contacts over CardDAV, with radicale', needs('radicale'), () => {
     const book = await server.makeBook(user, 'book');
     return { user, book };
   };
+
+  test('somebody who has never had an address book has no contacts', async () => {
+    const reader = openContactReader({
+      settings: settings(server.url),
+      credentials: credentials('never@legacy.example'),
+    });
+    expect(await Array.fromAsync(reader.contacts(new AbortController().signal))).toEqual([]);
+  });
 
   test('a copy brings every contact, whole, and the members of a group card into their group', async () => {
     const { user } = await newUser();

@@ -114,6 +114,19 @@ describe('a CardDAV server', () => {
     expect(names(await readAll())).toEqual(['Jane']);
   });
 
+  test('has no contacts where the home that it names has no address book, and fails where it does not show it', async () => {
+    const home = response('/home/', '<resourcetype><collection/></resourcetype>');
+    script['PROPFIND /'] = () =>
+      multistatus(response('/', '<C:addressbook-home-set><href>/home/</href></C:addressbook-home-set>'));
+    script['PROPFIND /home/'] = () => multistatus(home);
+    expect(await readAll()).toEqual([]);
+    script['PROPFIND /home/'] = () => ({ status: 403, text: '' });
+    await expect(readAll()).rejects.toMatchObject({ fault: 'unexpected' });
+    // Nobody says that this is where address books are.
+    script['PROPFIND /'] = () => multistatus(response('/', '<resourcetype><collection/></resourcetype>'));
+    await expect(readAll()).rejects.toMatchObject({ fault: 'unexpected' });
+  });
+
   test('that gives one card twice and another not at all is asked for that one alone', async () => {
     const cards = { '/b/1.vcf': vcard('Jane'), '/b/2.vcf': vcard('Ann') };
     serveBook(cards);

@@ -5,6 +5,7 @@ import { ContactStoreError, isOfOne } from '../contact-store.ts';
 import { decodeUnlabelled } from '../vcard/quoted-printable.ts';
 import type { CardFault } from '../vcard/vcard-lines.ts';
 import { ANSWER_OCTETS, AnswerTooLarge, type Web } from '../web.ts';
+import { hrefsOf, isBook, isCollection, nameOf, textOf } from './dav-properties.ts';
 import { isWellFormed } from './well-formed.ts';
 
 /** Cards requested in one multiget (RFC 6352 §8.7). */
@@ -49,25 +50,35 @@ export class Dav {
     this.#web = web;
   }
 
-  /** Starts at the configured address: an address book, a home set, or anything that leads to one (RFC 6764 §6). */
+  /**
+   * Starts at the configured address: an address book, a home set, or anything that leads to one (RFC 6764 §6). There are
+   * none if the home set that the server names has none, as for somebody who has never had a contact.
+   */
   async books(signal: AbortSignal): Promise<Book[]> {
+    let found: Book[] | null = null;
     for (const start of [this.#web.base, this.#web.resolve('/.well-known/carddav')]) {
-      const found = await this.#booksFrom(start, signal);
-      if (found.length > 0) return found;
+      found = (await this.#booksFrom(start, signal)) ?? found;
+      if (found !== null && found.length > 0) return found;
     }
-    throw new ContactStoreError('unexpected', `${this.#web.base.host} shows no address book`);
+    if (found === null) throw new ContactStoreError('unexpected', `${this.#web.base.host} shows no address book`);
+    return found;
   }
 
-  async #booksFrom(start: URL, signal: AbortSignal): Promise<Book[]> {
+  /** @returns `null` if nothing there says where the address books are */
+  async #booksFrom(start: URL, signal: AbortSignal): Promise<Book[] | null> {
     const [here] = await this.#properties(start, '0', signal);
-    if (here === undefined) return [];
+    if (here === undefined) return null;
     if (isBook(here)) return [{ url: start, name: nameOf(here) }];
     const own = hrefsOf(here, 'addressbookHomeSet');
     const homes = own.length > 0 ? own : await this.#homesOf(here, start, signal);
     const books: Book[] = [];
-    for (const home of homes.length === 0 ? [start] : homes.map((href) => this.#web.resolve(href, start)))
-      books.push(...(await this.#booksIn(home, signal)));
-    return books;
+    let isShown = homes.length > 0;
+    for (const home of homes.length === 0 ? [start] : homes.map((href) => this.#web.resolve(href, start))) {
+      const within = await this.#booksIn(home, signal);
+      books.push(...(within ?? []));
+      isShown &&= within !== null;
+    }
+    return books.length > 0 || isShown ? books : null;
   }
 
   async #homesOf(here: DAVResponse, start: URL, signal: AbortSignal): Promise<string[]> {
@@ -77,8 +88,11 @@ export class Dav {
     return properties === undefined ? [] : hrefsOf(properties, 'addressbookHomeSet');
   }
 
-  async #booksIn(home: URL, signal: AbortSignal): Promise<Book[]> {
-    const books = (await this.#properties(home, '1', signal)).filter(isBook);
+  /** @returns `null` if the server does not show it */
+  async #booksIn(home: URL, signal: AbortSignal): Promise<Book[] | null> {
+    const shown = await this.#properties(home, '1', signal);
+    if (shown.length === 0) return null;
+    const books = shown.filter(isBook);
     if (books.length > BOOKS_AT_MOST)
       throw new ContactStoreError('unexpected', `${home.host} has more than ${BOOKS_AT_MOST} address books`);
     return books.flatMap((book) =>
@@ -368,33 +382,4 @@ function* partsOf(text: string): Iterable<string> {
     from = ends.lastIndex;
   }
   yield `${head}${text.slice(from)}`;
-}
-
-function nameOf({ props }: DAVResponse): string {
-  return textOf(props?.['displayname']).trim();
-}
-
-function isBook({ props }: DAVResponse): boolean {
-  const type: unknown = props?.['resourcetype'];
-  return typeof type === 'object' && type !== null && 'addressbook' in type;
-}
-
-function isCollection(props: DAVResponse['props']): boolean {
-  const type: unknown = props?.['resourcetype'];
-  return typeof type === 'object' && type !== null && 'collection' in type;
-}
-
-function hrefsOf({ props }: DAVResponse, property: string): string[] {
-  const value: unknown = props?.[property];
-  if (typeof value !== 'object' || value === null || !('href' in value)) return [];
-  return [value.href].flat().filter((href) => typeof href === 'string');
-}
-
-/** tsdav turns texts that look like numbers into numbers, and CDATA into objects. */
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number') return String(value);
-  if (typeof value !== 'object' || value === null || !('_cdata' in value)) return '';
-  const { _cdata: cdata } = value;
-  return Array.isArray(cdata) ? cdata.join('') : textOf(cdata);
 }
