@@ -217,6 +217,12 @@ test.each([
   expect((await control.mailboxes()).map(({ path }) => path)).toEqual(['INBOX']);
 });
 
+test('a server with more namespaces than any account has is refused, before each is looked for among its mailboxes', async () => {
+  using server = await namelessServer([`(("" "/")${'("x/" "/")'.repeat(100)}) NIL NIL`]);
+  await using control = await openControl(server.account, { trusted: [], times: MAIL_TIMES });
+  await expect(control.mailboxes()).rejects.toMatchObject({ name: 'MailError', fault: 'refused' });
+});
+
 test('a server that owes an answer is left soon after the work is called off, and after a while anyhow', async () => {
   using server = await namelessServer([]);
   const stop = new AbortController();
