@@ -7,6 +7,7 @@ import { openControl } from '../../src/server/mail/imap/control.ts';
 import { ANSWER_WITHIN_MS } from '../../src/server/mail/imap/wire/answer-within.ts';
 import { checkSignIn } from '../../src/server/mail/imap/sign-in.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
+import { LISTING_LIMIT } from '../../src/server/mail/imap/wire/listings.ts';
 import { SETTLED_WITHIN } from '../../src/server/mail/imap/wire/session.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { countDeaths, noteShortage } from '../../src/server/transfers/deaths.ts';
@@ -61,11 +62,11 @@ test('a server that lists mailboxes without end is given up before it has taken 
   expect((process.memoryUsage().rss - before) / MEGABYTE).toBeLessThan(400);
 });
 
-test('a server that has millions of messages, and lets one command name no more than one, does not take the memory', async () => {
+test('a server that has a million messages, and lets one command name no more than one, does not take the memory', async () => {
   let asked = 0;
   const server = scriptedServer(
     (line, { tag, say, hangUp }) => {
-      if (line.includes('EXAMINE')) say('* 5000000 EXISTS', '* OK [UIDVALIDITY 7]', `${tag} OK done`);
+      if (line.includes('EXAMINE')) say(`* ${LISTING_LIMIT} EXISTS`, '* OK [UIDVALIDITY 7]', `${tag} OK done`);
       else if (!line.includes('FETCH')) return false;
       else if (++asked < 10) say(`* ${asked} FETCH (UID ${asked} RFC822.SIZE 3 FLAGS ())`, `${tag} OK done`);
       else hangUp();
@@ -215,6 +216,12 @@ test.each([
   await using control = await openControl(server.account, { trusted: [], times: MAIL_TIMES });
   expect((await control.namespace()).prefix).toBe('');
   expect((await control.mailboxes()).map(({ path }) => path)).toEqual(['INBOX']);
+});
+
+test('a server with more namespaces than any account has is refused, before each is looked for among its mailboxes', async () => {
+  using server = await namelessServer([`(("" "/")${'("x/" "/")'.repeat(100)}) NIL NIL`]);
+  await using control = await openControl(server.account, { trusted: [], times: MAIL_TIMES });
+  await expect(control.mailboxes()).rejects.toMatchObject({ name: 'MailError', fault: 'refused' });
 });
 
 test('a server that owes an answer is left soon after the work is called off, and after a while anyhow', async () => {

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { FetchReader, readInternalDate, writeInternalDate } from '../../src/server/mail/imap/wire/fetch-response.ts';
 import { mailboxName } from '../../src/server/mail/imap/wire/mailbox-name.ts';
@@ -194,6 +194,13 @@ describe('What a FETCH says', () => {
     ['a string', '"a" '.repeat(5000)],
   ])('more flags than any message has are not taken: %s', (_what, flags) => {
     expect(() => read(`* 1 FETCH (UID 1 FLAGS (${flags}))`)).toThrow(MailError);
+  });
+
+  test('of flags without end none is copied before they are refused', () => {
+    using copied = vi.spyOn(Buffer, 'from');
+    for (const flags of ['a '.repeat(500_000), '"a" '.repeat(200_000)])
+      expect(() => read(`* 1 FETCH (UID 1 FLAGS (${flags}))`)).toThrow(MailError);
+    expect(copied.mock.calls.length).toBeLessThan(10);
   });
 
   test('what is kept of an answer keeps none of the rest of it', () => {

@@ -120,6 +120,15 @@ describe('an owner is told', { timeout: 60_000 }, () => {
     }
   });
 
+  test('that they will hear of the end of a run that a daily has begun only once they have put something right', async () => {
+    const world = await open();
+    const ordered = await world.order(TOLD);
+    await world.web.database.query('update transfers set by_itself = true');
+    expect(await statusOf(world, ordered)).toMatchObject({ untold: true });
+    await world.web.database.query('update transfers set resumed = 1');
+    expect(await statusOf(world, ordered)).not.toHaveProperty('untold');
+  });
+
   test('of no wait of a run that a daily has begun, however long it lasts', async () => {
     let isAway = false;
     const world = await open({

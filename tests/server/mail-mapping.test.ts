@@ -51,6 +51,22 @@ test('accounts of thousands of mailboxes are mapped at once', () => {
   expect(folded.mock.calls.length).toBeLessThan(20 * 6000);
 });
 
+test.each([
+  ['longer than a part may be', (at: number) => `${'x'.repeat(80)}${at}`],
+  ['the same but for their letters’ case', (at: number) => caseOf('neighbourhood', at)],
+])('so are thousands of names that are %s', (_, nameOf) => {
+  const source = Array.from({ length: 6000 }, (_row, at) => box(nameOf(at)));
+  using folded = vi.spyOn(String.prototype, 'normalize');
+  const places = Object.values(placesOf(source));
+  expect(new Set(places.map((path) => path.toLowerCase())).size).toBe(6000);
+  expect(folded.mock.calls.length).toBeLessThan(30 * 6000);
+});
+
+/** The word with some letters in upper case, by the bits of a number. */
+function caseOf(word: string, bits: number): string {
+  return Array.from(word, (letter, at) => ((bits >> at) & 1 ? letter.toUpperCase() : letter)).join('');
+}
+
 test('a name that takes more than servers allow has a shorter one, below the same names as long as there is room', () => {
   const source = [
     box(`Work/${cyrillic(45)}/${cyrillic(50)} 1`),

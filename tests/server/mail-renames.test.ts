@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/clock.ts';
 import type { LedgerMailbox } from '../../src/server/mail/copy/ledger/ledger.ts';
 import { followRenames } from '../../src/server/mail/copy/mailboxes/renames.ts';
 import type { Run } from '../../src/server/mail/copy/run/run.ts';
 import { openFaults } from '../../src/server/mail/copy/troubles/breaks.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import type { MailReader } from '../../src/server/mail/imap/streams.ts';
 import { memoryAccount, type MemoryMessage } from '../support/memory-mailbox.ts';
 
 const BEFORE: LedgerMailbox = { id: 1, sourcePath: 'Before', sourceUidValidity: 7n, destinationPath: 'Before' };
@@ -108,4 +109,21 @@ test('what was in progress when a worker died has no digest yet, and is recogniz
   expect(await followed(had, { After: had }, { underWay: true })).toMatchObject({ renamed: ['After'] });
   expect(await followed(had, { After: later }, { underWay: true })).toMatchObject({ renamed: [] });
   expect(await followed(had, { After: [] }, { underWay: true })).toMatchObject({ renamed: [] });
+});
+
+test('thousands of folders that have come in the place of as many others are not held against each other', async () => {
+  const COUNT = 3000;
+  const numbers = Array.from({ length: COUNT }, (_, at) => BigInt(at + 1));
+  const known = new Map(
+    numbers.map((id): [string, LedgerMailbox[]] => [
+      `Before ${id}`,
+      [{ ...BEFORE, id: Number(id), sourcePath: `Before ${id}`, sourceUidValidity: id }],
+    ]),
+  );
+  const validities = new Map(numbers.map((id) => [`After ${id}`, id + BigInt(COUNT)]));
+  const names = { current: new Set(validities.keys()), validities };
+  using asked = vi.spyOn(known, 'values');
+  const run = { known, unsure: new Map(), copy: { ledger: {} } } as unknown as Run;
+  expect(await followRenames(names, {} as MailReader, run)).toEqual([]);
+  expect(asked.mock.calls.length).toBeLessThan(5);
 });

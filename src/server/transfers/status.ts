@@ -78,7 +78,7 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
   const rows = await sql.query<OperationRow>(
     `select operations.*, left_seconds - extract(epoch from now() - left_noted)::float8 as left_now, now() as asked,
        destination_provider = 'file_export' as is_export, transfers.finished is not null as has_ended,
-       source_email, destination_email, destination_provider, by_itself, notification_contact as contact,
+       source_email, destination_email, destination_provider, by_itself, resumed, notification_contact as contact,
        epoch = 0 and transfers.finished is null and created < now() - interval '${TAKEN_WITHIN}' as in_line,
        (select messages from exports where exports.transfer_id = transfers.id) as saved
      from operations join transfers on transfers.id = transfer_id where transfer_id = $1`,
@@ -118,9 +118,12 @@ function transferStatusOf(row: OperationRow, sources: StatusSources): TransferSt
   };
 }
 
-/** Whether nobody will be notified of its end. About the runs of a daily, owners are only told what needs them. */
-function isUntold({ by_itself: byItself, contact }: OperationRow, { canTell }: StatusSources): boolean {
-  return byItself || contact === null || !canTell(contact);
+/**
+ * Whether nobody will be notified of its end. About the runs of a daily, owners are only told what needs them, and of
+ * the end once they have put something right.
+ */
+function isUntold({ by_itself: byItself, resumed, contact }: OperationRow, { canTell }: StatusSources): boolean {
+  return (byItself && resumed === 0) || contact === null || !canTell(contact);
 }
 
 /**
@@ -272,9 +275,11 @@ type OperationRow = {
   forwarding_ended: Date | null;
   forwarding_copies: boolean | null;
   is_export: boolean;
-  /** Of the whole transfer, like the next three. */
+  /** Of the whole transfer, like the next four. */
   has_ended: boolean;
   by_itself: boolean;
+  /** How often its owner has put something right. */
+  resumed: number;
   /** It has waited for a while, and no worker has ever taken it. */
   in_line: boolean;
   contact: string | null;

@@ -57,7 +57,7 @@ export function mapMailboxes(
   const taken = new Set([...earlier.values()].map(fold));
   const prefix = personalPrefix(source);
   const gmailDestination = isGmailLike(destination);
-  const there = { namespace, existing, folded };
+  const there = { namespace, existing, folded, numbers: new Map<string, number>() };
   const decided = new Map<string, string>();
   const decide = (mailbox: Mailbox, path: string) => {
     decided.set(mailbox.path, path);
@@ -193,22 +193,27 @@ type There = {
   readonly namespace: Namespace;
   readonly existing: ReadonlySet<string>;
   readonly folded: ReadonlyMap<string, string>;
+  /** By folded name, the last number that was given: those before it, from 2 on, are taken. */
+  readonly numbers: Map<string, number>;
 };
 
 function freePath(
   parts: readonly string[],
-  { namespace: { prefix, delimiter }, existing, folded }: There,
+  { namespace: { prefix, delimiter }, existing, folded, numbers }: There,
   taken: ReadonlySet<string>,
   from = 1,
 ): string {
   const whole = delimiter === '' ? parts.join('_') : parts.join(delimiter);
-  for (let number = from; ; number += 1) {
+  const key = fold(whole);
+  // Counted from where it was left: each of thousands of names that are cut to the same would count from the beginning.
+  for (let number = from; ; number = Math.max(number + 1, numbers.get(key) ?? 2)) {
     const name = number === 1 ? whole : `${whole} (${number})`;
     // INBOX in another spelling is still the inbox.
     if (isInboxName(name)) continue;
     const path = `${prefix}${name}`;
     const plain = fold(path);
     if (taken.has(plain)) continue;
+    if (number > 1) numbers.set(key, number);
     return existing.has(path) ? path : (folded.get(plain) ?? path);
   }
 }

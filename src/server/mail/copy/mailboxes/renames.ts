@@ -24,6 +24,10 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
   const left: string[] = [];
   const { known } = run;
   const { ledger } = run.copy;
+  // By their number: both sides may have thousands that are new or gone.
+  const byValidity = () =>
+    Map.groupBy<bigint | null, LedgerMailbox>([...known.values()].flat(), (mailbox) => mailbox.sourceUidValidity);
+  let numbered = byValidity();
   for (const path of names.current) {
     if (!isNew(path, names, run)) continue;
     const unsure = run.unsure.get(path);
@@ -39,9 +43,7 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
       return answer;
     };
     const uidValidity = names.validities.get(path) ?? (await asked(() => validityOf(path, reader), 'status of'));
-    const alike = [...known.values()]
-      .flat()
-      .filter((mailbox) => mailbox.sourceUidValidity === uidValidity && isGone(mailbox, names));
+    const alike = (numbered.get(uidValidity) ?? []).filter((mailbox) => isGone(mailbox, names));
     for (const mailbox of alike) {
       if ((await asked(() => isSameFolder(path, mailbox, reader, run), 'renamed to')) !== true) continue;
       run.unsure.delete(path);
@@ -59,6 +61,7 @@ export async function followRenames(names: Names, reader: MailReader, run: Run):
         left.push(before);
       }
       known.set(path, [...moved.map((each) => ({ ...each, sourcePath: path })), ...(known.get(path) ?? [])]);
+      numbered = byValidity();
       break;
     }
   }

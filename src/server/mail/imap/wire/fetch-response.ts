@@ -87,13 +87,19 @@ export class FetchReader {
     const plain = reader.plainList();
     const known = plain === undefined ? undefined : this.#flags.get(plain);
     if (known !== undefined) return known;
-    const flags = flagsOf(plain === undefined ? reader.value() : plain.split(' ')).map(ownText);
+    const told = plain === undefined ? reader.value() : plain.split(' ');
+    // Before any of them is copied: there may be millions.
+    if (Array.isArray(told) && told.length > FLAGS_LIMIT) throw tooManyFlags();
+    const flags = flagsOf(told).map(ownText);
     const list = plain ?? flags.join(' ');
-    if (list.length > FLAGS_LIMIT)
-      throw new MailError('lost', 'The mail server gave a message more flags than any has.');
+    if (list.length > FLAGS_LIMIT) throw tooManyFlags();
     if (plain !== undefined && this.#flags.size < SHARED_LISTS) this.#flags.set(ownText(list), flags);
     return flags;
   }
+}
+
+function tooManyFlags(): MailError {
+  return new MailError('lost', 'The mail server gave a message more flags than any has.');
 }
 
 function itemsAt(line: string): number {

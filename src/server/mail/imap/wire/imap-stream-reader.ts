@@ -10,11 +10,6 @@ import { AccountMailboxes } from './mailboxes.ts';
 import { askStatus, Opening, type Verb } from './opening.ts';
 import { foundIn, searchDate } from './search-response.ts';
 
-/**
- * How many messages a search may find beyond those that EXISTS counts: some arrive meanwhile, and some servers count
- * only their newest.
- */
-const FOUND_BESIDE = 1_000_000;
 /** How many header sections one command asks for. */
 const HEADERS_AT_ONCE = 100;
 
@@ -97,20 +92,20 @@ class ImapStreamReader implements MailReader {
     const { exists } = await this.#ensure(path);
     if (exists === 0) return [];
     const compact = this.#connection.capabilities.has('ESEARCH');
-    const most = Math.min(LISTING_LIMIT, exists + FOUND_BESIDE);
-    const uids = new Set<number>();
-    let told = 0;
+    const uids: number[] = [];
     const key = since === undefined ? 'ALL' : `SINCE ${searchDate(since)}`;
     await this.#connection.command(`UID SEARCH ${compact ? 'RETURN (ALL) ' : ''}${key}`, {
       untagged: (_parts, line) => {
-        const found = foundIn(line, most);
-        told += found?.length ?? 0;
-        if (told > most) throw new MailError('lost', 'The mail server finds messages without end.');
-        for (const uid of found ?? []) uids.add(uid);
-        return found !== undefined && found.length > 0;
+        const found = foundIn(line, LISTING_LIMIT) ?? [];
+        if (uids.length + found.length > LISTING_LIMIT)
+          throw new MailError('lost', 'The mail server finds messages without end.');
+        for (const uid of found) uids.push(uid);
+        return found.length > 0;
       },
     });
-    return [...uids];
+    // Each once. A Set of as many takes ten times as long.
+    const sorted = Float64Array.from(uids).toSorted();
+    return Array.from(sorted.filter((uid, at) => uid !== sorted[at - 1]));
   }
 
   async *headers(path: string, uids: readonly number[]): AsyncGenerator<{ uid: number; header: Buffer }> {

@@ -12,6 +12,8 @@ import { type Value, ValueReader } from './value-reader.ts';
 /** More than any account has. Limited because the list is held in memory, and the server may be a stranger's. */
 const MAILBOXES_AT_MOST = 20_000;
 const LISTING_OCTETS = 8 * 1024 * 1024;
+/** The same: each is looked for among the mailboxes, and listed by itself. */
+const NAMESPACES_AT_MOST = 100;
 
 const tooMany = () => new MailError('refused', `The mail server lists more than ${MAILBOXES_AT_MOST} mailboxes.`);
 
@@ -97,8 +99,12 @@ async function personalNamespaces(
   return personal ?? [];
 }
 
+/** @throws {MailError} `refused` if there are more than any account has */
 function namespacesIn(personal: Value): readonly Namespace[] {
-  return listOf(personal).flatMap((each) => {
+  const all = listOf(personal);
+  if (all.length > NAMESPACES_AT_MOST)
+    throw new MailError('refused', `The mail server has more than ${NAMESPACES_AT_MOST} namespaces.`);
+  return all.flatMap((each) => {
     const [name, delimiter] = listOf(each);
     return typeof name === 'string' ? [namespaceOf(name, textOf(delimiter))] : [];
   });
