@@ -507,6 +507,30 @@ test('goodbyes of one account wait for no daily limit of the other one', async (
   expect(minutes).toBeLessThan(100);
 });
 
+test.each(['hangs up', 'says goodbye'] as const)(
+  'a message that its owner moves away and back, and the destination %s at, does not keep an order from ending',
+  async (breaks) => {
+    const poison = [{ letter: 5, side: 'destination', breaks } as const];
+    for (const seed of [1, 3])
+      for (const atCommand of [12, 16, 40]) {
+        const deeds = [{ side: 'destination', atCommand, does: 'moves a message away and back' } as const];
+        const { wrong, receipts } = await simulate(scenarioWith([6], { seed, poison, deeds }));
+        expect({ seed, atCommand, wrong }).toEqual({ seed, atCommand, wrong: [] });
+        expect(receipts.map(({ failure }) => failure)).toEqual([undefined]);
+      }
+  },
+);
+
+test.each(['source', 'destination'] as const)(
+  'a message with the mark of forwarding, at which the %s says goodbye each time, keeps none of the others back',
+  async (side) => {
+    const poison = [{ letter: 3, side, breaks: 'says goodbye' } as const];
+    const mail = { marked: 1, ...(side === 'destination' ? { ownEqual: 1 } : {}) };
+    const { wrong, receipts } = await simulate(scenarioWith([4], { poison, mail }));
+    expect({ wrong, failures: receipts.map(({ failure }) => failure) }).toEqual({ wrong: [], failures: [undefined] });
+  },
+);
+
 test('a destination that says goodbye to all is asked ever more seldom, though some messages are left by each run', async () => {
   const letters = Array.from({ length: 16 }, () => 1);
   const destination = { multiAppend: false, appendsADay: 2 };
