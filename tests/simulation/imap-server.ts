@@ -248,6 +248,10 @@ export function serve(
         busy = true;
         return null;
       }
+      if (error instanceof Refusal && error.message.includes(SAYS_GOODBYE)) {
+        hangUp('Fatal error: Internal error');
+        return null;
+      }
       if (error instanceof Refusal && error.message.includes(HANGS_UP)) {
         peer.end();
         close();
@@ -412,7 +416,8 @@ export function serve(
       send(does('mailboxes twice') ? `${row}${row}` : row);
       if (!withStatus) continue;
       const { closing } = quirks;
-      if (isSilent(folder) && closing?.code === HANGS_UP) throw new Refusal('NO', HANGS_UP);
+      if (isSilent(folder) && [HANGS_UP, SAYS_GOODBYE].includes(closing?.code ?? ''))
+        throw new Refusal('NO', closing?.code ?? '');
       send(statusLine(folder));
     }
     return { status: 'OK', text: 'Done' };

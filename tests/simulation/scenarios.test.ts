@@ -764,15 +764,20 @@ function endsOf({ wrong, receipts }: Awaited<ReturnType<typeof simulate>>) {
   return { wrong, ends: receipts.map(({ failure, mailboxesLeft }) => ({ failure, mailboxesLeft })) };
 }
 
-test.each(['source', 'destination'] as const)(
-  'one mailbox of the %s at which it hangs up each time keeps none of the others back',
+test.each([
+  ['source', HANGS_UP],
+  ['destination', HANGS_UP],
+  ['source', SAYS_GOODBYE],
+  ['destination', SAYS_GOODBYE],
+] as const)(
+  'one mailbox of the %s at which it %s each time keeps none of the others back',
   { tags: 'sampled' },
-  async (side) => {
+  async (side, code) => {
     const left = { failure: undefined, mailboxesLeft: 1 };
     for (const path of sampleOf(['INBOX', 'Box 1', 'Box 2'], 2))
       for (const connections of [1, 4])
         for (const isSilent of side === 'source' ? [true, false] : [false]) {
-          const closing = { path, opens: -1, code: HANGS_UP, isSilent };
+          const closing = { path, opens: -1, code, isSilent };
           const given = scenarioWith([20, 5, 5], { connections, orders: 2, [side]: { closing } });
           const outcome = await simulate(given);
           expect({ path, connections, ...endsOf(outcome) }).toEqual({
@@ -812,42 +817,48 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
-test('nor does one after which others were to be asked for over the same connection, which are not to blame', async () => {
-  for (const path of ['INBOX', 'Box 1'])
-    for (const connections of [1, 2]) {
-      const closing = { path, opens: 2, code: HANGS_UP, isSilent: true };
-      const given = { connections, sizes: SMALL, orders: 2, source: { closing } };
-      const left = { failure: undefined, mailboxesLeft: 1 };
-      expect({ path, connections, ...endsOf(await simulate(scenarioWith([20, 8, 8, 8], given))) }).toEqual({
-        path,
-        connections,
-        wrong: [],
-        ends: [left, left],
-      });
-    }
-});
+test.each([HANGS_UP, SAYS_GOODBYE])(
+  'nor does one (%s) after which others were to be asked for over the same connection, which are not to blame',
+  async (code) => {
+    for (const path of ['INBOX', 'Box 1'])
+      for (const connections of [1, 2]) {
+        const closing = { path, opens: 2, code, isSilent: true };
+        const given = { connections, sizes: SMALL, orders: 2, source: { closing } };
+        const left = { failure: undefined, mailboxesLeft: 1 };
+        expect({ path, connections, ...endsOf(await simulate(scenarioWith([20, 8, 8, 8], given))) }).toEqual({
+          path,
+          connections,
+          wrong: [],
+          ends: [left, left],
+        });
+      }
+  },
+);
 
-test('nor does one at each side, nor one at which the server hangs up only once it has been copied', async () => {
-  const closing = { path: 'Box 1', opens: -1, code: HANGS_UP };
-  const both = { source: { closing }, destination: { closing: { ...closing, path: 'Box 2' } } };
-  expect(endsOf(await simulate(scenarioWith([20, 5, 5, 5], both)))).toEqual({
-    wrong: [],
-    ends: [{ failure: undefined, mailboxesLeft: 2 }],
-  });
-  for (const side of ['source', 'destination'] as const)
-    for (const opens of [1, 2, 3, 4]) {
-      const later = { [side]: { closing: { ...closing, opens, isSilent: true } } };
-      const { wrong, ends } = endsOf(await simulate(scenarioWith([20, 5, 5], later)));
-      expect({ side, opens, wrong, failures: ends.map(({ failure }) => failure) }).toEqual({
-        side,
-        opens,
-        wrong: [],
-        failures: [undefined],
-      });
-    }
-});
+test.each([HANGS_UP, SAYS_GOODBYE])(
+  'nor does one (%s) at each side, nor one only once it has been copied',
+  async (code) => {
+    const closing = { path: 'Box 1', opens: -1, code };
+    const both = { source: { closing }, destination: { closing: { ...closing, path: 'Box 2' } } };
+    expect(endsOf(await simulate(scenarioWith([20, 5, 5, 5], both)))).toEqual({
+      wrong: [],
+      ends: [{ failure: undefined, mailboxesLeft: 2 }],
+    });
+    for (const side of ['source', 'destination'] as const)
+      for (const opens of [1, 2, 3, 4]) {
+        const later = { [side]: { closing: { ...closing, opens, isSilent: true } } };
+        const { wrong, ends } = endsOf(await simulate(scenarioWith([20, 5, 5], later)));
+        expect({ side, opens, wrong, failures: ends.map(({ failure }) => failure) }).toEqual({
+          side,
+          opens,
+          wrong: [],
+          failures: [undefined],
+        });
+      }
+  },
+);
 
-test.each(['SERVERBUG', HANGS_UP])(
+test.each(['SERVERBUG', HANGS_UP, SAYS_GOODBYE])(
   'nor does one that answers by "%s" where something is looked for in it that belongs to another one',
   async (code) => {
     const closing = { path: 'Box 1', opens: -1, code, isSilent: true };
