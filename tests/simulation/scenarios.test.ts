@@ -765,6 +765,27 @@ function endsOf({ wrong, receipts }: Awaited<ReturnType<typeof simulate>>) {
 }
 
 test.each([
+  [10_000, 'completed', 0],
+  [100_000, 'completed', 0],
+  [1e12, 'review', 2],
+])(
+  'mailboxes that the destination has made, and that can be opened %i ms later, are waited for',
+  async (appearsAfter, status, mailboxesLeft) => {
+    for (const connections of [1, 4])
+      for (const multiAppend of [true, false]) {
+        const given = { connections, destination: { appearsAfter, multiAppend } };
+        const { wrong, receipts } = await simulate(scenarioWith([4, 5, 5], given));
+        expect({ connections, wrong: mailboxesLeft === 0 ? wrong : [], receipts }).toMatchObject({
+          connections,
+          wrong: [],
+          receipts: [{ status, mailboxesLeft }],
+        });
+        expect(receipts.map(({ failure }) => failure)).toEqual([undefined]);
+      }
+  },
+);
+
+test.each([
   ['source', HANGS_UP],
   ['destination', HANGS_UP],
   ['source', SAYS_GOODBYE],
