@@ -103,6 +103,9 @@ export function judge(evidence: Evidence): string[] {
   }
   untouched(destination, wrong);
   for (const note of falselyNoted(evidence)) wrong.push(`falsely told: ${note}`);
+  const leftOut = evidence.noted.filter((note) => !note.endsWith('mailbox not complete')).length;
+  if (receipt.failure === undefined && receipt.mailboxesLeft !== leftOut)
+    wrong.push(`${receipt.mailboxesLeft} mailboxes are left, and of ${leftOut} it is told`);
   // One that is kept of several may be told as what another one was changed into (README, seed 2000048).
   if (!keepsTwinsOnce(destination) && !destination.quirks.datesUidValidity) toldOnce(told, wrong);
   // Where several mailboxes have one UIDVALIDITY, a row does not say which of their messages is meant.
