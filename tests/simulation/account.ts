@@ -29,6 +29,8 @@ export type MailFolder = {
   readonly specialUse?: string;
   /** What its connections don't know yet: it has been renumbered or deleted. */
   stale: number;
+  /** When it was made. */
+  readonly madeAt: number;
 };
 
 /** One thing that happened to a message, as the server saw it. */
@@ -195,6 +197,14 @@ export type Quirks = {
   readonly prefix: string;
   /** Milliseconds for a command. */
   readonly thinking: number;
+  /** A mailbox's UIDVALIDITY is the second in which it was made, so that several have the same (Courier, GreenMail). */
+  readonly datesUidValidity: boolean;
+  /** The UIDs that it gives leave gaps (Exchange). */
+  readonly skipsUids: boolean;
+  /** A new mailbox is listed, and can be opened, so many milliseconds after it was made (Exchange). */
+  readonly appearsAfter: number;
+  /** A message with a keyword that has a dot is refused: by BAD (iCloud), or by NO, in words that say why (Dovecot). */
+  readonly refusesKeywords: 'BAD' | 'NO' | null;
 };
 
 export const GOOD: Quirks = {
@@ -250,6 +260,10 @@ export const GOOD: Quirks = {
   delimiter: '/',
   prefix: '',
   thinking: 0,
+  datesUidValidity: false,
+  skipsUids: false,
+  appearsAfter: 0,
+  refusesKeywords: null,
 };
 
 export function digestOf(octets: Buffer): string {
@@ -270,6 +284,8 @@ export class SimulatedAccount {
   readonly quirks: Quirks;
   #nextId = 1;
   #nextUidValidity = 1_000_000;
+  /** By the name of a mailbox. */
+  readonly #lastUidValidity = new Map<string, number>();
 
   constructor(quirks: Quirks, now: () => number) {
     this.quirks = quirks;
@@ -280,11 +296,12 @@ export class SimulatedAccount {
   create(name: string, specialUse?: string): MailFolder {
     const folder: MailFolder = {
       name,
-      uidValidity: this.#newUidValidity(),
+      uidValidity: this.#newUidValidity(name),
       uidNext: 1,
       messages: [],
       subscribed: name === 'INBOX',
       stale: 0,
+      madeAt: this.#now(),
       ...(specialUse === undefined ? {} : { specialUse }),
     };
     this.folders.set(name, folder);
@@ -362,7 +379,7 @@ export class SimulatedAccount {
   /** All UIDs mean nothing any more. */
   renumber(folder: MailFolder): void {
     const before = folder.uidValidity;
-    folder.uidValidity = this.#newUidValidity();
+    folder.uidValidity = this.#newUidValidity(folder.name);
     folder.messages.forEach((message, index) => {
       message.formerly.push({ uidValidity: before, uid: message.uid });
       message.uid = index + 1;
@@ -377,9 +394,12 @@ export class SimulatedAccount {
     return total;
   }
 
-  #newUidValidity(): number {
+  #newUidValidity(name: string): number {
     this.#nextUidValidity += 1;
-    return this.#nextUidValidity;
+    if (!this.quirks.datesUidValidity) return this.#nextUidValidity;
+    const made = Math.max(Math.floor(this.#now() / 1000), (this.#lastUidValidity.get(name) ?? 0) + 1);
+    this.#lastUidValidity.set(name, made);
+    return made;
   }
 
   #storeOne(folder: MailFolder, { octets, flags, internalDate }: GivenMail, by: string): number {
@@ -404,7 +424,7 @@ export class SimulatedAccount {
       at: this.#now(),
     };
     this.#nextId += 1;
-    folder.uidNext += 1;
+    folder.uidNext += this.quirks.skipsUids ? 1 + (message.id % 3) : 1;
     folder.messages.push(message);
     this.#did('stored', by, folder, message);
     return message.uid;

@@ -248,6 +248,10 @@ export function serve(
         busy = true;
         return null;
       }
+      if (error instanceof Refusal && error.message.includes(SAYS_GOODBYE)) {
+        hangUp('Fatal error: Internal error');
+        return null;
+      }
       if (error instanceof Refusal && error.message.includes(HANGS_UP)) {
         peer.end();
         close();
@@ -378,13 +382,15 @@ export function serve(
 
   const folderOf = (word: Word | undefined, code = 'NONEXISTENT'): MailFolder => {
     const folder = account.find(pathOf(word));
-    if (folder === undefined) throw new Refusal('NO', `[${code}] No such mailbox`);
+    if (folder === undefined || !hasAppeared(folder)) throw new Refusal('NO', `[${code}] No such mailbox`);
     return folder;
   };
   const current = () => {
     if (selected === null) throw new Refusal('BAD', 'Select a mailbox first');
     return selected;
   };
+  const hasAppeared = ({ madeAt }: MailFolder) =>
+    madeAt === EPOCH || madeAt + quirks.appearsAfter <= EPOCH + scheduler.now();
   const isShown = ({ by, at }: StoredMail) => by === 'before' || at + quirks.showsAfter <= EPOCH + scheduler.now();
   const shown = (folder: MailFolder): StoredMail[] =>
     folder.messages.slice(-Math.min(quirks.window, 1e9)).filter(isShown);
@@ -402,7 +408,7 @@ export function serve(
       return { status: 'OK', text: 'Done' };
     }
     load.listings += 1;
-    const folders = [...account.folders.values()];
+    const folders = [...account.folders.values()].filter(hasAppeared);
     if (load.listings === quirks.listingThatLies && folders.length > 1) folders.pop();
     for (const folder of folders) {
       if (name === 'LSUB' && !folder.subscribed) continue;
@@ -412,7 +418,8 @@ export function serve(
       send(does('mailboxes twice') ? `${row}${row}` : row);
       if (!withStatus) continue;
       const { closing } = quirks;
-      if (isSilent(folder) && closing?.code === HANGS_UP) throw new Refusal('NO', HANGS_UP);
+      if (isSilent(folder) && [HANGS_UP, SAYS_GOODBYE].includes(closing?.code ?? ''))
+        throw new Refusal('NO', closing?.code ?? '');
       send(statusLine(folder));
     }
     return { status: 'OK', text: 'Done' };
@@ -698,7 +705,14 @@ export function serve(
       return { status: 'NO', text: code === '' ? text : `[${code}] ${text}` };
     };
     const folder = account.find(name);
-    if (folder === undefined) return no('TRYCREATE', given);
+    if (folder === undefined || !hasAppeared(folder)) return no('TRYCREATE', given);
+    const odd = given.filter(
+      ({ flags }) => quirks.refusesKeywords !== null && flags.some((flag) => flag.includes('.')),
+    );
+    if (odd.length > 0) {
+      account.refuse(name, odd, peer.client, 'keyword');
+      return { status: quirks.refusesKeywords ?? 'NO', text: 'Invalid keyword name' };
+    }
     /** Those before the one that it refuses have been stored, and stay (RFC 3502 forbids it). */
     const keepSome = (fits: (octets: Buffer) => boolean) => {
       const culprit = given.findIndex(({ octets }) => !fits(octets));

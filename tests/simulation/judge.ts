@@ -1,4 +1,5 @@
 import type { Row } from '../../src/server/mail/copy/ledger/ledger.ts';
+import { storedPath } from '../../src/server/mail/copy/ledger/rows.ts';
 import { digestOf, type Deed, messageIdOf, type SimulatedAccount, type StoredMail } from './account.ts';
 import { EARLIEST_LETTER, LATEST_LETTER } from './letters.ts';
 import type { Poison, Scenario, Side } from './scenario.ts';
@@ -16,7 +17,11 @@ export type Receipt = {
 };
 
 /** What is told of single messages: the ledger's rows, by the UIDVALIDITY of their source mailbox. */
-export type Told = readonly { readonly uidValidity: number; readonly rows: readonly Row[] }[];
+export type Told = readonly {
+  readonly sourcePath: string;
+  readonly uidValidity: number;
+  readonly rows: readonly Row[];
+}[];
 
 export type Evidence = {
   readonly scenario: Scenario;
@@ -98,10 +103,16 @@ export function judge(evidence: Evidence): string[] {
   }
   untouched(destination, wrong);
   for (const note of falselyNoted(evidence)) wrong.push(`falsely told: ${note}`);
+  const leftOut = evidence.noted.filter((note) => !note.endsWith('mailbox not complete')).length;
+  if (receipt.failure === undefined && receipt.mailboxesLeft !== leftOut)
+    wrong.push(`${receipt.mailboxesLeft} mailboxes are left, and of ${leftOut} it is told`);
   // One that is kept of several may be told as what another one was changed into (README, seed 2000048).
-  if (!keepsTwinsOnce(destination)) toldOnce(told, wrong);
-  readAsTold(told, destination, wrong);
-  isAsTold(told, deleted, destination, wrong);
+  if (!keepsTwinsOnce(destination) && !destination.quirks.datesUidValidity) toldOnce(told, wrong);
+  // Where several mailboxes have one UIDVALIDITY, a row does not say which of their messages is meant.
+  if (!destination.quirks.datesUidValidity) {
+    readAsTold(told, destination, wrong);
+    isAsTold(told, deleted, destination, wrong);
+  }
   // As many as are told may differ.
   const unlike = unlikeTheSource(evidence);
   if (unlike.length > receipt.changed) wrong.push(...unlike);
@@ -183,6 +194,10 @@ function withoutCause(scenario: Scenario, receipt: Receipt, differences: number)
     ({ closing, refusesReading, renumbers }) =>
       closing !== undefined || renumbers !== undefined || (refusesReading ?? PASSING).until === undefined,
   );
+  // Its listing may take more commands than a connection lasts for.
+  const isEndless = [source, destination].some(
+    ({ goodbyeAfterCommands, shortListings }) => goodbyeAfterCommands !== undefined && shortListings !== undefined,
+  );
   const isBroken = scenario.poison.some(
     (each) => ('breaks' in each && each.side === 'destination') || ('code' in each && each.code === 'TRYCREATE'),
   );
@@ -192,6 +207,7 @@ function withoutCause(scenario: Scenario, receipt: Receipt, differences: number)
     destination.refusesCreating === undefined &&
     scenario.deeds.length === 0 &&
     !isClosed &&
+    !isEndless &&
     !isBroken
   )
     wrong.push(`${mailboxesLeft} mailboxes were left out for no reason`);
@@ -333,10 +349,13 @@ function countSkipped(
 ): void {
   const refused = new Set(destination.history.filter(({ kind }) => kind === 'refused').map(({ digest }) => digest));
   const counted = new Set<number>();
-  const all = [...source.folders.values()].flatMap(({ uidValidity: now, messages }) =>
-    messages.map((message) => ({ now, message })),
+  const everywhere = [...source.folders.values()].flatMap(({ name, uidValidity: now, messages }) =>
+    messages.map((message) => ({ name, now, message })),
   );
-  for (const { uidValidity, rows } of told) {
+  for (const { sourcePath, uidValidity, rows } of told) {
+    const all = source.quirks.datesUidValidity
+      ? everywhere.filter(({ name }) => storedPath(name) === sourcePath)
+      : everywhere;
     // By its numbers: its mailbox may have another name by now.
     const find = (uid: number) =>
       all.find(
@@ -378,14 +397,17 @@ function wasToldTooLarge(destination: SimulatedAccount, digest: string): boolean
  */
 function unlikeTheSource({ source, destination }: Evidence): string[] {
   const unlike: string[] = [];
-  const { ignoresDate, dropsKeywords, wantsDates, replacesDates } = destination.quirks;
+  const { ignoresDate, dropsKeywords, wantsDates, replacesDates, refusesKeywords } = destination.quirks;
   const secondOf = (date: number) =>
     (wantsDates || replacesDates) && hasOddDate(date) ? 'odd' : Math.floor(date / 1000);
   const lookOf = ({ flags, internalDate }: StoredMail) =>
     JSON.stringify([
       ignoresDate || source.quirks.oddDates > 0 ? 0 : secondOf(internalDate),
       // What is being taken back is marked as deleted first.
-      [...flags].filter((flag) => flag !== '\\Deleted' && (!dropsKeywords || flag.startsWith('\\'))).toSorted(),
+      [...flags]
+        .filter((flag) => flag !== '\\Deleted' && (!dropsKeywords || flag.startsWith('\\')))
+        .filter((flag) => refusesKeywords === null || !flag.includes('.'))
+        .toSorted(),
     ]);
   const touched = new Set(
     [...source.history, ...destination.history].flatMap(({ kind, by, digest }) =>

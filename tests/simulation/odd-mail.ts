@@ -13,6 +13,8 @@ export type OddMail = {
   readonly empty?: number;
   /** They have the mark of forwarding. */
   readonly marked?: number;
+  /** They have a keyword that some servers refuse. */
+  readonly keywords?: number;
   /** UIDs leave gaps. */
   readonly gaps?: boolean;
   /** None has a Message-ID. */
@@ -32,7 +34,7 @@ export function oddly(letter: GivenMail, mail: OddMail, chance: Chance): GivenMa
   const withoutId = () => Buffer.from(octets.toString('latin1').replace(/\r?\nMessage-ID: \S+/, ''), 'latin1');
   return {
     octets: happens(mail.empty) ? Buffer.alloc(0) : mail.noIds === true ? withoutId() : octets,
-    flags: happens(mail.marked) ? [...flags, MARK] : flags,
+    flags: [...flags, ...(happens(mail.marked) ? [MARK] : []), ...(happens(mail.keywords) ? ['odd.word'] : [])],
     internalDate: happens(mail.dates) ? chance.one(ODD_DATES) : mail.oneDate === true ? ONE_DATE : internalDate,
   };
 }

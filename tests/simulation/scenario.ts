@@ -190,7 +190,27 @@ export function scenarioOf(seed: number): Scenario {
   const isKnown = scenario.orders === 1 || destination.longestName === undefined;
   const lying = isKnown && chance.happens(0.1) ? { ...closed, source: { ...closed.source, ...lies } } : closed;
   const odd = withOddities(lying, chance);
-  return chance.happens(0.7) ? odd : { ...odd, source: { ...odd.source, unselect: false } };
+  return withDocumented(chance.happens(0.7) ? odd : { ...odd, source: { ...odd.source, unselect: false } }, chance);
+}
+
+/** What servers do by what others tell of them, and was thought of after all else. */
+function withDocumented(scenario: Scenario, chance: Chance): Scenario {
+  const one = <Value>(value: Value): Value | undefined => (chance.happens(0.02) ? value : undefined);
+  const dates = one({ datesUidValidity: true });
+  const refusesKeywords = one(chance.one(['BAD', 'NO'] as const));
+  const keywords = refusesKeywords === undefined ? {} : { keywords: 0.3 };
+  return {
+    ...scenario,
+    mail: { ...scenario.mail, ...keywords },
+    source: { ...scenario.source, ...dates },
+    destination: {
+      ...scenario.destination,
+      ...dates,
+      ...one({ skipsUids: true }),
+      ...one({ appearsAfter: chance.one([50, 2000, 10_000]) }),
+      ...(refusesKeywords === undefined ? {} : { refusesKeywords }),
+    },
+  };
 }
 
 /** What was thought of later. */

@@ -514,6 +514,30 @@ test('goodbyes of one account wait for no daily limit of the other one', async (
   expect(minutes).toBeLessThan(100);
 });
 
+test.each(['hangs up', 'says goodbye'] as const)(
+  'a message that its owner moves away and back, and the destination %s at, does not keep an order from ending',
+  async (breaks) => {
+    const poison = [{ letter: 5, side: 'destination', breaks } as const];
+    for (const seed of [1, 3])
+      for (const atCommand of [12, 16, 40]) {
+        const deeds = [{ side: 'destination', atCommand, does: 'moves a message away and back' } as const];
+        const { wrong, receipts } = await simulate(scenarioWith([6], { seed, poison, deeds }));
+        expect({ seed, atCommand, wrong }).toEqual({ seed, atCommand, wrong: [] });
+        expect(receipts.map(({ failure }) => failure)).toEqual([undefined]);
+      }
+  },
+);
+
+test.each(['source', 'destination'] as const)(
+  'a message with the mark of forwarding, at which the %s says goodbye each time, keeps none of the others back',
+  async (side) => {
+    const poison = [{ letter: 3, side, breaks: 'says goodbye' } as const];
+    const mail = { marked: 1, ...(side === 'destination' ? { ownEqual: 1 } : {}) };
+    const { wrong, receipts } = await simulate(scenarioWith([4], { poison, mail }));
+    expect({ wrong, failures: receipts.map(({ failure }) => failure) }).toEqual({ wrong: [], failures: [undefined] });
+  },
+);
+
 test('a destination that says goodbye to all is asked ever more seldom, though some messages are left by each run', async () => {
   const letters = Array.from({ length: 16 }, () => 1);
   const destination = { multiAppend: false, appendsADay: 2 };
@@ -751,15 +775,41 @@ function endsOf({ wrong, receipts }: Awaited<ReturnType<typeof simulate>>) {
   return { wrong, ends: receipts.map(({ failure, mailboxesLeft }) => ({ failure, mailboxesLeft })) };
 }
 
-test.each(['source', 'destination'] as const)(
-  'one mailbox of the %s at which it hangs up each time keeps none of the others back',
+test.each([
+  [10_000, 'completed', 0],
+  [100_000, 'completed', 0],
+  [1e12, 'review', 2],
+])(
+  'mailboxes that the destination has made, and that can be opened %i ms later, are waited for',
+  async (appearsAfter, status, mailboxesLeft) => {
+    for (const connections of [1, 4])
+      for (const multiAppend of [true, false]) {
+        const given = { connections, destination: { appearsAfter, multiAppend } };
+        const { wrong, receipts } = await simulate(scenarioWith([4, 5, 5], given));
+        expect({ connections, wrong: mailboxesLeft === 0 ? wrong : [], receipts }).toMatchObject({
+          connections,
+          wrong: [],
+          receipts: [{ status, mailboxesLeft }],
+        });
+        expect(receipts.map(({ failure }) => failure)).toEqual([undefined]);
+      }
+  },
+);
+
+test.each([
+  ['source', HANGS_UP],
+  ['destination', HANGS_UP],
+  ['source', SAYS_GOODBYE],
+  ['destination', SAYS_GOODBYE],
+] as const)(
+  'one mailbox of the %s at which it %s each time keeps none of the others back',
   { tags: 'sampled' },
-  async (side) => {
+  async (side, code) => {
     const left = { failure: undefined, mailboxesLeft: 1 };
     for (const path of sampleOf(['INBOX', 'Box 1', 'Box 2'], 2))
       for (const connections of [1, 4])
         for (const isSilent of side === 'source' ? [true, false] : [false]) {
-          const closing = { path, opens: -1, code: HANGS_UP, isSilent };
+          const closing = { path, opens: -1, code, isSilent };
           const given = scenarioWith([20, 5, 5], { connections, orders: 2, [side]: { closing } });
           const outcome = await simulate(given);
           expect({ path, connections, ...endsOf(outcome) }).toEqual({
@@ -799,42 +849,48 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
-test('nor does one after which others were to be asked for over the same connection, which are not to blame', async () => {
-  for (const path of ['INBOX', 'Box 1'])
-    for (const connections of [1, 2]) {
-      const closing = { path, opens: 2, code: HANGS_UP, isSilent: true };
-      const given = { connections, sizes: SMALL, orders: 2, source: { closing } };
-      const left = { failure: undefined, mailboxesLeft: 1 };
-      expect({ path, connections, ...endsOf(await simulate(scenarioWith([20, 8, 8, 8], given))) }).toEqual({
-        path,
-        connections,
-        wrong: [],
-        ends: [left, left],
-      });
-    }
-});
+test.each([HANGS_UP, SAYS_GOODBYE])(
+  'nor does one (%s) after which others were to be asked for over the same connection, which are not to blame',
+  async (code) => {
+    for (const path of ['INBOX', 'Box 1'])
+      for (const connections of [1, 2]) {
+        const closing = { path, opens: 2, code, isSilent: true };
+        const given = { connections, sizes: SMALL, orders: 2, source: { closing } };
+        const left = { failure: undefined, mailboxesLeft: 1 };
+        expect({ path, connections, ...endsOf(await simulate(scenarioWith([20, 8, 8, 8], given))) }).toEqual({
+          path,
+          connections,
+          wrong: [],
+          ends: [left, left],
+        });
+      }
+  },
+);
 
-test('nor does one at each side, nor one at which the server hangs up only once it has been copied', async () => {
-  const closing = { path: 'Box 1', opens: -1, code: HANGS_UP };
-  const both = { source: { closing }, destination: { closing: { ...closing, path: 'Box 2' } } };
-  expect(endsOf(await simulate(scenarioWith([20, 5, 5, 5], both)))).toEqual({
-    wrong: [],
-    ends: [{ failure: undefined, mailboxesLeft: 2 }],
-  });
-  for (const side of ['source', 'destination'] as const)
-    for (const opens of [1, 2, 3, 4]) {
-      const later = { [side]: { closing: { ...closing, opens, isSilent: true } } };
-      const { wrong, ends } = endsOf(await simulate(scenarioWith([20, 5, 5], later)));
-      expect({ side, opens, wrong, failures: ends.map(({ failure }) => failure) }).toEqual({
-        side,
-        opens,
-        wrong: [],
-        failures: [undefined],
-      });
-    }
-});
+test.each([HANGS_UP, SAYS_GOODBYE])(
+  'nor does one (%s) at each side, nor one only once it has been copied',
+  async (code) => {
+    const closing = { path: 'Box 1', opens: -1, code };
+    const both = { source: { closing }, destination: { closing: { ...closing, path: 'Box 2' } } };
+    expect(endsOf(await simulate(scenarioWith([20, 5, 5, 5], both)))).toEqual({
+      wrong: [],
+      ends: [{ failure: undefined, mailboxesLeft: 2 }],
+    });
+    for (const side of ['source', 'destination'] as const)
+      for (const opens of [1, 2, 3, 4]) {
+        const later = { [side]: { closing: { ...closing, opens, isSilent: true } } };
+        const { wrong, ends } = endsOf(await simulate(scenarioWith([20, 5, 5], later)));
+        expect({ side, opens, wrong, failures: ends.map(({ failure }) => failure) }).toEqual({
+          side,
+          opens,
+          wrong: [],
+          failures: [undefined],
+        });
+      }
+  },
+);
 
-test.each(['SERVERBUG', HANGS_UP])(
+test.each(['SERVERBUG', HANGS_UP, SAYS_GOODBYE])(
   'nor does one that answers by "%s" where something is looked for in it that belongs to another one',
   { tags: 'sampled' },
   async (code) => {

@@ -155,7 +155,8 @@ function textOf(error: unknown): string {
 }
 
 function toldOf({ tables }: World, transfer: string): Told {
-  return tables.mailboxes(transfer).map(({ id, sourceUidValidity }) => ({
+  return tables.mailboxes(transfer).map(({ id, sourcePath, sourceUidValidity }) => ({
+    sourcePath,
     uidValidity: Number(sourceUidValidity),
     rows: tables.rows(id),
   }));

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { isBreak, isInTrouble, isRefusal, MailError } from '../imap/mail-error.ts';
+import { isBreak, isFarewell, isInTrouble, isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Listed, MailReader } from '../imap/streams.ts';
 import type { Ledger, Planned } from './ledger/ledger.ts';
 import { inParts } from './looking/looking.ts';
@@ -13,6 +13,7 @@ import {
   isReadable,
   messageName,
   noteBreak,
+  noteBreakOff,
   sourcePlace,
   type Faults,
   type Place,
@@ -109,11 +110,15 @@ async function* headersOf(place: Place, uids: readonly number[], run: Faults): R
     try {
       yield* place.reader.headers(place.path, asked);
     } catch (error) {
-      if (!isBreak(error) && !isRefusal(error)) throw error;
+      if (!isBreak(error) && !isFarewell(error) && !isRefusal(error)) throw error;
       const [first = 0, ...others] = asked;
-      if (others.length === 0) noteBreak(messageName(place, first), place.path, run);
-      else if (run.noteFault(together) === BREAKS_TOGETHER) run.looked();
-      if (error instanceof MailError && isBreak(error) && !isInTrouble(error)) throw error;
+      if (others.length > 0) {
+        if (run.noteFault(together) === BREAKS_TOGETHER) run.looked();
+      } else if (isFarewell(error)) {
+        const how = { passing: place.account, path: place.path, isAskedAgain: true };
+        noteBreakOff(error, [messageName(place, first)], how, run);
+      } else noteBreak(messageName(place, first), place.path, run);
+      if (isFarewell(error) || (error instanceof MailError && isBreak(error) && !isInTrouble(error))) throw error;
       let isAnswered = false;
       for (const uid of asked)
         for await (const one of headersOf(place, [uid], run)) {

@@ -85,7 +85,23 @@ async function select(path: string, { writer, checker }: Session, run: Run): Pro
   } catch (error) {
     throw isRefusal(error) ? new FolderLeft('mailbox not created', error) : error;
   }
-  return unlessClosed(selecting());
+  return unlessClosed(unlessNotYetThere(selecting()));
+}
+
+/**
+ * Some servers say of a mailbox that they have just made, or say exists, that it does not: Exchange does for some
+ * seconds.
+ */
+async function unlessNotYetThere(selecting: Promise<Selected>): Promise<Selected> {
+  try {
+    return await selecting;
+  } catch (error) {
+    if (!isRefusal(error) || error.responseCode === undefined || !mayBeMissing(error)) throw error;
+    const cause = new MailError('busy', 'The mailbox was made, and is not there yet.', { cause: error }).of(
+      'destination',
+    );
+    throw new FolderLeft('mailbox closed', cause);
+  }
 }
 
 /**

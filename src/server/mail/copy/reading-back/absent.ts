@@ -129,8 +129,9 @@ async function settleTwins(
     for (const message of open.keys())
       if (message.fate !== 'twin' && message.destinationUid < lowest) open.delete(message);
   const rows: NewRow[] = [];
+  const place = destinationPlace(checker, path, uidValidity);
   for (const uids of inParts(alike))
-    for await (const { octets } of fetchReadable(destinationPlace(checker, path, uidValidity), uids, run)) {
+    for await (const { octets } of fetchReadable(place, uids, run, { isAskedAgain: true })) {
       const { sha256 } = await digestOf(octets);
       for (const [message, { mailbox, uidValidity }] of open) {
         if (message.sha256 !== sha256 || mayShow(message)) continue;

@@ -33,19 +33,19 @@ const TRIES = 3;
  */
 export async function compareMailbox(mailbox: LedgerMailbox, checker: MailReader, run: Run): Promise<Compared> {
   const there = await listDestination(checker, mailbox.destinationPath);
-  const { claimed, taken, ...counts } = await compareRows(mailbox, there, run);
-  const away = new Set(taken.map(({ uid }) => uid));
+  const { claimed, away, taken, ...counts } = await compareRows(mailbox, there, run);
   const duplicated = await countDuplicated(mailbox, there, { claimed, away }, checker, run);
   if (taken.length > 0) await run.copy.ledger.settle(taken);
   return { ...counts, duplicated };
 }
 
-/** @returns besides the counts, the UIDs that rows have there, and the rows of messages that were taken away */
+/** @returns besides the counts, what {@link Rows} says, and the rows of messages that were taken away */
 async function compareRows(mailbox: LedgerMailbox, there: There, { copy }: Run) {
   const { uidValidity, exists, isWhole, messages } = there;
   const hasWindow = isWindow(exists, copy.destination.limits);
   const counts = { lost: 0, changed: 0, kept: 0, isStale: false, isUnread: false };
   const claimed = new UidSet();
+  const away = new Set<number>();
   const taken: NewRow[] = [];
   for await (const page of copy.ledger.rows(mailbox.id))
     for (const row of page) {
@@ -60,16 +60,17 @@ async function compareRows(mailbox: LedgerMailbox, there: There, { copy }: Run) 
         continue;
       }
       claimed.add(uid);
-      if (isWhole && row.verified && !messages.has(uid) && !isBehindWindow) {
-        taken.push({ ...row, mailboxId: mailbox.id, fate: 'taken' });
-        // An earlier transfer has reported it, and its owner has taken it away since.
-        if (row.earlier && fate === 'changed') counts.changed -= 1;
-      }
+      if (!isWhole || messages.has(uid) || isBehindWindow) continue;
+      away.add(row.uid);
+      if (!row.verified) continue;
+      taken.push({ ...row, mailboxId: mailbox.id, fate: 'taken' });
+      // An earlier transfer has reported it, and its owner has taken it away since.
+      if (row.earlier && fate === 'changed') counts.changed -= 1;
     }
-  return { ...counts, claimed, taken };
+  return { ...counts, claimed, away, taken };
 }
 
-/** `claimed`: the destination UIDs of rows; `away`: the source UIDs of messages that were taken away from there. */
+/** `claimed`: the destination UIDs of rows; `away`: the source UIDs of messages that are not there any more. */
 type Rows = { readonly claimed: UidSet; readonly away: ReadonlySet<number> };
 
 /**
@@ -111,8 +112,9 @@ async function countEqual(
     mailboxId === mailbox.id ? messages.map(keyOf) : [],
   );
   let equal = 0;
+  const place = destinationPlace(checker, path, uidValidity);
   for (const uids of inParts([...looks.keys()].filter((uid) => digestsFor(uid).size > 0)))
-    for await (const { uid, octets } of fetchReadable(destinationPlace(checker, path, uidValidity), uids, run)) {
+    for await (const { uid, octets } of fetchReadable(place, uids, run, { isAskedAgain: true })) {
       const { sha256 } = await digestOf(octets);
       if (!digestsFor(uid).has(sha256)) continue;
       const arrived = underWay.indexOf(looks.get(uid) ?? '');

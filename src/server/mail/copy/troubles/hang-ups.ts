@@ -1,17 +1,23 @@
-import { asRefusal, isBreak, isOfAccount, MailError, unlessRefused } from '../../imap/mail-error.ts';
+import { asRefusal, isBreak, isFarewell, isOfAccount, MailError, unlessRefused } from '../../imap/mail-error.ts';
 import type { MailReader } from '../../imap/streams.ts';
 import type { Run } from '../run/run.ts';
 import type { Account } from '../run/sessions.ts';
 
 /** What is known of an account's mailboxes in this run. */
-export type Openings = Pick<Run, 'faults' | 'noteFault' | 'looked' | 'opened' | 'sourcePaths' | 'destinationPaths'>;
+export type Openings = Pick<
+  Run,
+  'faults' | 'noteFault' | 'forgetFaults' | 'looked' | 'opened' | 'sourcePaths' | 'destinationPaths'
+>;
 
-/** If a server does not answer at more mailboxes than this in one run, the server is at fault. */
+/** If a server does not answer, or says BYE, at more mailboxes than this in one run, the server is at fault. */
 const SILENCES = 3;
 
+/** Readers over whose connections a mailbox has been asked for: a BYE there may be that of a connection used up. */
+const used = new WeakSet<MailReader>();
+
 /**
- * A server drops the connection, or does not answer, each time it is to open or list this mailbox, but opens another
- * one over the same connection. Dovecot does so if the index of a mailbox is damaged.
+ * A server drops the connection, says BYE, or does not answer, each time it is to open or list this mailbox, but opens
+ * another one over the same connection. Dovecot does so if the index of a mailbox is damaged, Cyrus says BYE then.
  */
 export class HangsUp extends MailError {
   constructor(account: Account, cause: unknown) {
@@ -27,12 +33,17 @@ function nameOf(account: Account, path: string): string {
   return `hung up at ${account} ${path}`;
 }
 
+/** The name for a BYE at a mailbox; it is forgotten when the mailbox opens. */
+function goodbyeName(account: Account, path: string): string {
+  return `said goodbye at ${account} ${path}`;
+}
+
 /**
  * Whether a server has dropped the connection, or the like, at a mailbox in this run, so that it is asked for alone and
  * last.
  */
 export function isSuspect(account: Account, path: string, run: Pick<Run, 'faults'>): boolean {
-  return run.faults(nameOf(account, path)) > 0;
+  return run.faults(nameOf(account, path)) > 0 || run.faults(goodbyeName(account, path)) > 0;
 }
 
 function shutOutName(account: Account): string {
@@ -67,14 +78,33 @@ export function suspectsLast<Item>(
   return { others: items.filter((item) => !isLast(item)), suspects: items.filter(isLast) };
 }
 
-/** Notes that a server has dropped the connection at a mailbox. @returns whether that is what went wrong */
-export function noteHangUp(account: Account, path: string, error: unknown, reader: MailReader, run: Openings): boolean {
-  if (!isBreak(error) || !reader.isOver) return false;
-  const isSlow = (error as MailError).fault === 'slow';
+/**
+ * Notes that a server has dropped the connection at a mailbox.
+ * @param mayBeGoodbye whether a BYE may be to this mailbox: some servers say it after so many commands
+ * @returns whether that is what went wrong
+ */
+function noteHangUp(
+  account: Account,
+  path: string,
+  error: unknown,
+  reader: MailReader,
+  run: Openings,
+  mayBeGoodbye: boolean,
+): boolean {
+  const isGoodbye = mayBeGoodbye && isFarewell(error);
+  if (!(isBreak(error) || isGoodbye) || !reader.isOver) return false;
+  const mayBeOfAll = isGoodbye || (error as MailError).fault === 'slow';
   // One more try shows whether it is this mailbox. Where the server does not answer at all, a try takes minutes.
-  if (run.noteFault(nameOf(account, path)) > 1) return true;
-  if (!isSlow || run.noteFault(`silences of ${account}`) <= SILENCES) run.looked();
+  if (run.noteFault(isGoodbye ? goodbyeName(account, path) : nameOf(account, path)) > 1) return true;
+  if (!mayBeOfAll || run.noteFault(`silences of ${account}`) <= SILENCES) run.looked();
   return true;
+}
+
+/** Whether no mailbox has been asked for over this reader's connection; from now on, one has. */
+function isFirstOver(reader: MailReader): boolean {
+  const isFirst = !used.has(reader);
+  used.add(reader);
+  return isFirst;
 }
 
 /**
@@ -107,9 +137,12 @@ export async function blamingHangUps<Answer>(
   // The connection was dropped at another mailbox before, so this one is not the cause.
   if (reader.isOver) return work();
   const wasSuspect = isSuspect(account, path, run);
+  const mayBeGoodbye = isFirstOver(reader) || run.faults(goodbyeName(account, path)) > 0;
   const isSure = wasSuspect && (await opensAnother(account, path, reader, run));
   try {
-    return await work();
+    const answer = await work();
+    run.forgetFaults(goodbyeName(account, path));
+    return answer;
   } catch (error) {
     if (isOfAccount(error) && !reader.isOver) {
       if (!wasSuspect) throw suspecting(account, path, error, run);
@@ -118,7 +151,7 @@ export async function blamingHangUps<Answer>(
       if (!isSure && run.noteFault(`shut out of ${account} ${path}`) === 1) run.noteFault(shutOutName(account));
       throw asRefusal(error);
     }
-    const hasHungUp = noteHangUp(account, path, error, reader, run);
+    const hasHungUp = noteHangUp(account, path, error, reader, run, mayBeGoodbye);
     throw hasHungUp && isSure ? new HangsUp(account, error) : error;
   }
 }
@@ -136,6 +169,7 @@ export async function askedOfAll(
   { together, alone }: Record<'together' | 'alone', (path: string) => Promise<unknown>>,
 ): Promise<void> {
   const waiting = paths.filter((path) => !answered.has(path));
+  const mayBeGoodbye = waiting.length > 0 && isFirstOver(reader);
   const { others, suspects } = suspectsLast(waiting, account, (path) => path, run);
   const ask = async (path: string, asking: Promise<unknown>) => {
     await asking;
@@ -146,7 +180,7 @@ export async function askedOfAll(
   } catch (error) {
     const first = others.find((path) => !answered.has(path));
     if (first !== undefined && isOfAccount(error) && !reader.isOver) throw suspecting(account, first, error, run);
-    if (first !== undefined) noteHangUp(account, first, error, reader, run);
+    if (first !== undefined) noteHangUp(account, first, error, reader, run, mayBeGoodbye);
     throw error;
   }
   for (const path of suspects) await ask(path, alone(path));
@@ -165,7 +199,7 @@ async function opensAnother(account: Account, path: string, reader: MailReader, 
       const isTrouble = error instanceof MailError && error.fault === 'busy' && error.pause === undefined;
       // A fault at the other mailbox says nothing about this one.
       const isItsOwn = isTrouble || (isOfAccount(error) && !reader.isOver);
-      if (noteHangUp(account, other, error, reader, run) || !isItsOwn) throw error;
+      if (noteHangUp(account, other, error, reader, run, false) || !isItsOwn) throw error;
     }
     tries += 1;
     if (tries === OTHERS_AT_MOST) break;
