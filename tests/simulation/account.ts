@@ -118,6 +118,8 @@ export type Quirks = {
   readonly withheld: ReadonlySet<string>;
   /** What is withheld is not listed either: it is counted, and found by SEARCH. */
   readonly hidesWithheld: boolean;
+  /** Or it is listed with all others, and counted, but neither by its UID nor found by SEARCH. */
+  readonly losesWithheld: boolean;
   /** Messages, by digest, at which an answer ends. */
   readonly breaking: ReadonlyMap<string, Break>;
   /** Of all appends, without a reason and only for now. */
@@ -225,6 +227,7 @@ export const GOOD: Quirks = {
   refused: new Map(),
   withheld: new Set(),
   hidesWithheld: false,
+  losesWithheld: false,
   breaking: new Map(),
   refusesNow: 0,
   storesRefused: false,

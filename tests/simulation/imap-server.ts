@@ -509,6 +509,7 @@ export function serve(
     );
     if (byNumber) uids = uids.map((number) => view[number - 1]?.uid ?? 0);
     const listing = !items.some((item) => item.startsWith('BODY'));
+    const isByUid = !byNumber && !textOf(words[0]).includes('*');
     if (listing && uids.length > 1 && load.shortListings < quirks.shortListings) {
       load.shortListings += 1;
       uids = uids.filter((_, index) => index % 2 === 0);
@@ -529,7 +530,8 @@ export function serve(
       if (does('messages go within an answer')) tellOfGone();
       const number = view.indexOf(message) + 1;
       if (number === 0) continue;
-      if ((!listing || quirks.hidesWithheld) && quirks.withheld.has(message.digest)) {
+      const isListed = listing && !quirks.hidesWithheld && !(quirks.losesWithheld && isByUid);
+      if (!isListed && quirks.withheld.has(message.digest)) {
         if (!listing && does('NIL for what is withheld')) send(`* ${number} FETCH (UID ${message.uid} BODY[] NIL)\r\n`);
         continue;
       }
@@ -632,6 +634,7 @@ export function serve(
         });
       } else throw new Refusal('BAD', `The search key ${key.slice(0, 40)} is not known`);
     }
+    if (quirks.losesWithheld) found = found.filter(({ digest }) => !quirks.withheld.has(digest));
     if (!Number.isFinite(quirks.shortListings) && found.length > 1) found = found.filter((_, index) => index % 2 === 0);
     if (does('searches turned round')) found = found.toReversed();
     const uids = found.map(({ uid }) => uid);

@@ -120,9 +120,12 @@ test('what its subscriber puts back into a mailbox that was made anew is told as
   expect(doubled).toBeGreaterThan(0);
 });
 
-test('messages that the source counts and finds, and neither lists nor hands out, are told as left out', async () => {
+test.each<[string, Partial<Quirks>]>([
+  ['counts and finds, and neither lists', { hidesWithheld: true }],
+  ['counts and lists with all others, and neither finds', { losesWithheld: true }],
+])('messages that the source %s nor hands out are told as left out', async (_, source) => {
   const poison = [3, 4, 17, 40].map((letter) => ({ letter, withheld: true }) as const);
-  expect(await statusesOf({ poison, source: { hidesWithheld: true }, orders: 2 })).toEqual(completed(2));
+  expect(await statusesOf({ poison, source, orders: 2 })).toEqual(completed(2));
 });
 
 test.each([8, 12, 500].flatMap((count) => ['LIMIT', 'TOOBIG', ''].map((code) => [count, code] as const)))(

@@ -199,10 +199,13 @@ function withDocumented(scenario: Scenario, chance: Chance): Scenario {
   const dates = one({ datesUidValidity: true });
   const refusesKeywords = one(chance.one(['BAD', 'NO'] as const));
   const keywords = refusesKeywords === undefined ? {} : { keywords: 0.3 };
+  const letters = scenario.folders.reduce((sum, folder) => sum + folder.letters, 0);
+  const lost = letters === 0 ? undefined : one({ letter: chance.integer(0, letters - 1), withheld: true } as const);
   return {
     ...scenario,
     mail: { ...scenario.mail, ...keywords },
-    source: { ...scenario.source, ...dates },
+    poison: lost === undefined ? scenario.poison : [...scenario.poison, lost],
+    source: { ...scenario.source, ...dates, ...(lost === undefined ? {} : { losesWithheld: true }) },
     destination: {
       ...scenario.destination,
       ...dates,

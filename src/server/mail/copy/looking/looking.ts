@@ -16,8 +16,8 @@ export async function listedAmong(
 }
 
 /**
- * Which of these messages a mailbox still has. One that is missing from an answer is asked for by itself, and then
- * searched for, because listings are unreliable.
+ * Which of these messages a mailbox still has. One that is missing from an answer is asked for by itself, then searched
+ * for, and where more is counted than found, looked for in a listing of all, because none of them is reliable.
  */
 export async function stillThere(
   { reader, path }: Pick<Place, 'reader' | 'path'>,
@@ -28,8 +28,12 @@ export async function stillThere(
     for (const uid of uids)
       if (!there.has(uid)) for (const found of await listedAmong({ reader, path }, [uid])) there.add(found);
   const missing = new Set(uids.filter((uid) => !there.has(uid)));
-  const found = missing.size === 0 ? null : await unlessRefusedAgain(() => reader.search(path));
-  for (const uid of found ?? []) if (missing.has(uid)) there.add(uid);
+  if (missing.size === 0) return there;
+  const found = (await unlessRefusedAgain(() => reader.search(path))) ?? [];
+  for (const uid of found) if (missing.delete(uid)) there.add(uid);
+  const opened = missing.size === 0 ? null : await unlessRefusedAgain(() => reader.open(path));
+  if (opened === null || opened.exists <= found.length) return there;
+  for await (const page of reader.list(path)) for (const { uid } of page) if (missing.has(uid)) there.add(uid);
   return there;
 }
 
