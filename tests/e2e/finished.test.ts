@@ -372,6 +372,17 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByRole('progressbar').count()).toBe(0);
   });
 
+  test('on paper a finished transfer with its folders takes three sheets', async () => {
+    const folders = Array.from({ length: 14 }, (_, at) => ({ name: `Folder ${at}`, done: 30, total: 30 }));
+    const route = { from: MARIA, to: 'maria@gmail.com' };
+    await open({ ...AT_GMAIL, emailmigration: { ...AT_GMAIL.emailmigration, folders }, route });
+    const margin = { top: '10mm', bottom: '10mm', left: '10mm', right: '10mm' };
+    for (const format of ['Letter', 'A4']) {
+      const paper = await page.pdf({ format, margin });
+      expect([...paper.toString('latin1').matchAll(/\/Type \/Page\b/g)].length).toBeLessThanOrEqual(3);
+    }
+  });
+
   test('how far it came counts nothing that is not there, nor what was taken back', async () => {
     const skipped = many(3, { mailbox: 'Archive', reason: 'It is too large.' });
     const contacts = { copied: 3, remarked: 0, present: 0, completed: 0, refused: 1 };
