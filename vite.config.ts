@@ -50,6 +50,21 @@ function withoutUnusedOfRouter(): Plugin {
   };
 }
 
+/**
+ * Vite's own waits for the style sheets of a script that is fetched later. The portal has a single one, which
+ * `index.html` names; only the inspector brings another.
+ */
+function withoutPreloads(): Plugin {
+  return {
+    name: 'without-preloads',
+    enforce: 'pre',
+    load: (id) =>
+      id === '\0vite/preload-helper.js' && settings().inspectorUrl === undefined
+        ? 'export const __vitePreload = (load) => load();'
+        : null,
+  };
+}
+
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
 }
@@ -92,7 +107,7 @@ const project = (folder: Folder) => ({
 export default defineConfig(() => ({
   root: join(root, 'src/portal'),
   cacheDir: join(root, 'node_modules/.vite'),
-  plugins: [react(), firstPaint(), withoutUnusedOfRouter()],
+  plugins: [react(), firstPaint(), withoutUnusedOfRouter(), withoutPreloads()],
   // React has had this hook itself since version 18.
   resolve: { alias: [{ find: /^use-sync-external-store\/shim(?:\/index\.js)?$/, replacement: 'react' }] },
   define: {

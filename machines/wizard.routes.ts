@@ -80,8 +80,17 @@ export function contextOfPage(snapshot: WizardSnapshot): Context {
   return { ...context, source: null, destination: null };
 }
 
+/** Where the visitor is on another way than to Yahoo, though no destination has been chosen yet. */
+const OTHER_WAYS = [
+  { destination: { options: 'other' } },
+  { destination: { options: 'download' } },
+  'googleTerms',
+  'emailScopes',
+] as const;
+
 /** Whether the visitor is moving to Yahoo, which the step list assumes until another way is chosen. */
 export function isOnPrimaryPath(snapshot: WizardSnapshot): boolean {
+  if (OTHER_WAYS.some((way) => snapshot.matches(way))) return false;
   const context = contextOfPage(snapshot);
   const { status, destination } = context;
   if (status?.destination !== undefined) return status.destination === 'yahoo';

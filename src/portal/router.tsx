@@ -180,7 +180,9 @@ export function createWizardRouter(actor: WizardActor, history?: RouterHistory) 
     }
     const stays = address.path === pathname && isSameView(address.query, searchStr);
     const replace = stays || leavesCopy;
-    void router.navigate({ to: address.path, search: address.query, replace, resetScroll: !stays });
+    // The page itself scrolls to the other ways, for whoever comes back to choose another.
+    const resetScroll = !stays && !snapshot.matches({ destination: { options: 'choosing' } });
+    void router.navigate({ to: address.path, search: address.query, replace, resetScroll });
   });
   return router;
 }

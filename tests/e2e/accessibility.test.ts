@@ -8,6 +8,7 @@ import { LIFE_SIGHTS, type Sight } from './life-sights.ts';
 import { chooseOther, fillSupport, lookUpTransfer, signIn, startTransfer } from './steps.ts';
 import { stopTheClock } from './stop-the-clock.ts';
 import { portalInChromium } from './portal-in-chromium.ts';
+import { isInSight } from './sight.ts';
 
 const SCHEMES = [
   { colorScheme: 'light', forcedColors: 'none' },
@@ -601,13 +602,6 @@ describe('for everybody, in Chromium (needs chromium)', needs('chromium'), () =>
     ['support', 'nobody', '/support-form', (p) => p.getByRole('link', { name: 'Home', exact: true }).click(), TOOL],
     ['the choice of Gmail', 'signedIn', '/destination-account', option('Gmail'), 'Before you go to Google'],
     [
-      "Google's terms",
-      'gmailWithoutTerms',
-      '/accept-google-terms',
-      (p) => p.getByRole('button', { name: 'Back' }).click(),
-      'Move your mailbox to Yahoo Mail',
-    ],
-    [
       'the scopes',
       'signedIn',
       '/check-email-scopes',
@@ -646,6 +640,33 @@ describe('for everybody, in Chromium (needs chromium)', needs('chromium'), () =>
       await expect.poll(() => page.title()).toBe(heading === TOOL ? TOOL : `${heading} – ${TOOL}`);
     },
   );
+
+  test.each([
+    ["Google's terms", '/accept-google-terms', 'gmailWithoutTerms', 'Back'],
+    ['the scopes', '/check-email-scopes', 'choosingGmail', 'Next'],
+    ['the start', '/start-migration', 'other', 'Back'],
+  ] as const)(
+    'who comes back from %s has the other ways in sight, and the focus there',
+    async (_, at, session, name) => {
+      await page.setViewportSize({ width: 360, height: 740 });
+      await arrive(at, session);
+      await page.getByRole('button', { name, exact: true }).click();
+      await expect.poll(focused).toBe('Check other options to export your data');
+      for (const way of ['Gmail', 'Download'])
+        await expect.poll(() => isInSight(page.getByRole('button', { name: way, exact: true }))).toBe(true);
+      // The second press of a double one is not taken by the way that is under the pointer now.
+      const body = page.locator('.disclosure-body');
+      expect(await body.evaluate((each) => getComputedStyle(each).animationName)).toBe('settle');
+    },
+  );
+
+  test('who comes back from a provider without agreeing has the message in sight', async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await arrive('/destination-account?error=EXTERNAL_OAUTH_ERROR', 'choosingGmail');
+    const told = page.getByRole('alert').getByText('If you came back without agreeing, that is fine.');
+    await expect.poll(() => isInSight(told)).toBe(true);
+    await expect.poll(focused).toBe('Move your mailbox to Yahoo Mail');
+  });
 
   test('the focus goes to the heading of the page that is unavailable, and back to that of the page', async () => {
     wire.answer('/api/v2/support-form/', { status: 503, json: {} });

@@ -186,6 +186,7 @@ describe(
       expect(await messages().count()).toBe(200);
       await page.getByLabel('Search').fill('four APPLES');
       await page.getByText('1 message', { exact: true }).waitFor();
+      expect(await messages().first().innerText()).toMatch(/ · Recipes$/);
       await messages().first().click();
       await page.getByRole('heading', { name: 'Apple cake 🍎' }).waitFor();
       for (const said of ['Grandmother <gran@mail.example>', 'cake.pdf', 'Take four apples.', 'Recipes'])
@@ -204,6 +205,7 @@ describe(
       await page.getByLabel('Search').fill('');
       await page.getByLabel('Folder').selectOption('INBOX');
       await page.getByText('300 messages').waitFor();
+      expect(await messages().first().innerText()).not.toContain('INBOX');
       expect(asked).toEqual([]);
       await page.context().close();
     });

@@ -364,9 +364,23 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     // Chromium does not heed that within a grid.
     const wrong = page.getByRole('region', { name: 'If something is wrong' });
     expect(await wrong.evaluate((each) => getComputedStyle(each).breakInside)).toBe('avoid');
-    const cards = page.locator('.status-card');
-    const inside = await cards.evaluateAll((all) => all.map((each) => getComputedStyle(each).breakInside));
-    expect(inside).toEqual(['avoid', 'avoid']);
+    const breaksIn = (selector: string) =>
+      page.locator(selector).evaluateAll((all) => all.map((each) => getComputedStyle(each).breakInside));
+    // A card with a list begins where there is room, rather than on a sheet of its own.
+    expect(await breaksIn('.status-card')).toEqual(['auto', 'avoid']);
+    expect(new Set(await breaksIn('.status-card > :not(details)'))).toEqual(new Set(['avoid']));
+    expect(await page.getByRole('progressbar').count()).toBe(0);
+  });
+
+  test('on paper a finished transfer with its folders takes three sheets', async () => {
+    const folders = Array.from({ length: 14 }, (_, at) => ({ name: `Folder ${at}`, done: 30, total: 30 }));
+    const route = { from: MARIA, to: 'maria@gmail.com' };
+    await open({ ...AT_GMAIL, emailmigration: { ...AT_GMAIL.emailmigration, folders }, route });
+    const margin = { top: '10mm', bottom: '10mm', left: '10mm', right: '10mm' };
+    for (const format of ['Letter', 'A4']) {
+      const paper = await page.pdf({ format, margin });
+      expect([...paper.toString('latin1').matchAll(/\/Type \/Page\b/g)].length).toBeLessThanOrEqual(3);
+    }
   });
 
   test('how far it came counts nothing that is not there, nor what was taken back', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { wizardMachine } from '../../machines/wizard.machine.ts';
-import { isBetweenPages, PATHS, pageOf, stepOf } from '../../machines/wizard.routes.ts';
+import { isBetweenPages, isOnPrimaryPath, PATHS, pageOf, stepOf } from '../../machines/wizard.routes.ts';
 import { ID, SESSIONS, TOKEN } from '../support/moves.ts';
-import { arriveAt, SETTINGS, startWizard } from '../support/wizard.ts';
+import { arriveAt, refusal, SETTINGS, startWizard } from '../support/wizard.ts';
 
 const RETURN = `token_id=${TOKEN}&email=sam@gmail.com&provider=google`;
 
@@ -141,6 +141,28 @@ describe('the steps', () => {
     ['/privacy-policy', 'blank', null],
   ] as const)('%s with the session "%s" is at step %s', (to, session, step) => {
     expect(stepOf(arriveAt(to, {}, SESSIONS[session]).actor.getSnapshot())).toBe(step);
+  });
+
+  test.each([
+    ['/destination-account', true],
+    ['/destination-account?way=other', false],
+    ['/destination-account?way=download', false],
+    ['/accept-google-terms', false],
+    ['/check-email-scopes', false],
+  ] as const)('%s is on the way to Yahoo: %s', (to, primary) => {
+    expect(isOnPrimaryPath(arriveAt(to, {}, SESSIONS.signedIn).actor.getSnapshot())).toBe(primary);
+  });
+
+  test('nor does the portal name Yahoo as the step when another provider is asked about and it is unavailable', async () => {
+    const script = { 'ask for capabilities': refusal('UNAVAILABLE') };
+    const wizard = arriveAt('/destination-account?way=other', script, SESSIONS.signedIn);
+    await wizard.send(
+      { type: 'email.type', email: 'sam@mail.example' },
+      { type: 'password.type', password: 'sandbox' },
+      { type: 'credentials.submit' },
+    );
+    expect(wizard.has('unavailable')).toBe(true);
+    expect(isOnPrimaryPath(wizard.actor.getSnapshot())).toBe(false);
   });
 
   test('there are four steps', () => {

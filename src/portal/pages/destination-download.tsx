@@ -16,12 +16,7 @@ export function DownloadPage() {
   const send = useSend();
   const { emailExportType, contactsExportType, settings } = snapshot.context;
   return (
-    <WizardPage
-      heading={words.heading}
-      lead={words.intro(settings.sendsNoLetters !== true, settings)}
-      view="download"
-      elsewhere
-    >
+    <WizardPage heading={words.heading} lead={words.intro(settings.sendsNoLetters !== true, settings)} view="download">
       <Form label={words.heading} onSubmit={() => send({ type: 'download.press' })}>
         <p>{words.recommended(emailExportType === 'eml' && contactsExportType === 'csv', settings)}</p>
         <div className="stack" data-gap="small">

@@ -37,7 +37,7 @@ export function OtherPage() {
     snapshot.matches({ destination: { options: { other: { host: { used: 'typing' } } } } });
   const byOauth = snapshot.matches({ destination: { options: { other: { password: 'notAsked' } } } });
   return (
-    <WizardPage heading={words.heading} lead={words.intro(settings)} view="other" elsewhere>
+    <WizardPage heading={words.heading} lead={words.intro(settings)} view="other">
       <Form label={words.heading} onSubmit={() => send({ type: 'credentials.submit' })}>
         <div>
           <Field

@@ -35,6 +35,9 @@ function Ways({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const send = useSend();
   const { message, settings, source } = snapshot.context;
   const { legacyName } = settings;
+  const open = useOpen(snapshot);
+  // Whoever comes back to choose another way need not look for them below the move. A message is at the top.
+  const [comesBack] = useState(open && message === null);
   return (
     <WizardPage
       heading={words.heading}
@@ -78,7 +81,8 @@ function Ways({ snapshot }: { readonly snapshot: WizardSnapshot }) {
       </div>
       <Disclosure
         label={words.options.label}
-        open={useOpen(snapshot)}
+        open={open}
+        isWanted={comesBack}
         onToggle={() => send({ type: 'options.toggle' })}
       >
         <Options snapshot={snapshot} />

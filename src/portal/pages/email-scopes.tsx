@@ -10,7 +10,7 @@ export function EmailScopesPage() {
   const { destination, settings } = useWizard(({ context }) => context);
   const isBack = destination?.provider === 'google' && destination.email === '';
   return (
-    <WizardPage heading={words.heading} lead={words.lead(isBack)} elsewhere>
+    <WizardPage heading={words.heading} lead={words.lead(isBack)}>
       <section className="stack" aria-labelledby="scopes">
         <h2 id="scopes">{words.title}</h2>
         <Facts facts={words.scopes.map((text) => ({ icon: DRAWINGS.ticked, text }))} />

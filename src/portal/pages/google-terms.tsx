@@ -8,7 +8,7 @@ export function GoogleTermsPage() {
   const send = useSend();
   const settings = useWizard((snapshot) => snapshot.context.settings);
   return (
-    <WizardPage heading={words.heading} lead={words.lead} elsewhere>
+    <WizardPage heading={words.heading} lead={words.lead}>
       <section className="stack" data-gap="small" aria-labelledby="statement">
         <h2 id="statement">{words.title}</h2>
         {words.statements(settings.legacyName, settings).map(([about, statement]) => (

@@ -14,8 +14,6 @@ type Props = {
   readonly view?: string;
   /** All steps are done, including the last one. */
   readonly done?: boolean;
-  /** The page belongs to a way other than the move to Yahoo, though no destination has been chosen yet. */
-  readonly elsewhere?: boolean;
   /** The page says that nothing was found, so it is at no step. */
   readonly lost?: boolean;
   /** The page itself shows both mailboxes, so the printed line omits them. */
@@ -24,20 +22,11 @@ type Props = {
 };
 
 /** A page in its frame, beside the steps where it belongs to the wizard. */
-export function WizardPage({
-  heading,
-  lead,
-  view,
-  done = false,
-  elsewhere = false,
-  lost = false,
-  saysRoute = false,
-  children,
-}: Props) {
+export function WizardPage({ heading, lead, view, done = false, lost = false, saysRoute = false, children }: Props) {
   const current = useWizard(stepOf);
   const primary = useWizard(isOnPrimaryPath);
   const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
-  const names = steps.names(primary && !elsewhere);
+  const names = steps.names(primary);
   const title = heading === toolName(legacyName) ? heading : pageTitle(heading, legacyName);
   return (
     <Page

@@ -1,18 +1,34 @@
-import { useId, type ReactNode } from 'react';
+import { useEffect, useId, useRef, type ReactNode } from 'react';
 import { Icon } from './icon.tsx';
 
 type Props = {
   readonly label: string;
   readonly open: boolean;
+  /** The page appears because of what is in it: then it gets the focus, and is scrolled into sight. */
+  readonly isWanted?: boolean;
   readonly onToggle: () => void;
   readonly children: ReactNode;
 };
 
-export function Disclosure({ label, open, onToggle, children }: Props) {
+export function Disclosure({ label, open, isWanted = false, onToggle, children }: Props) {
   const id = useId();
+  const button = useRef<HTMLButtonElement>(null);
+  // After the page's heading, which gets the focus otherwise.
+  useEffect(() => {
+    if (!isWanted) return;
+    button.current?.focus({ preventScroll: true });
+    button.current?.parentElement?.scrollIntoView({ block: 'nearest' });
+  }, [isWanted]);
   return (
-    <div className="disclosure">
-      <button className="disclosure-button" type="button" aria-expanded={open} aria-controls={id} onClick={onToggle}>
+    <div className="disclosure" data-wanted={isWanted || undefined}>
+      <button
+        ref={button}
+        className="disclosure-button"
+        type="button"
+        aria-expanded={open}
+        aria-controls={id}
+        onClick={onToggle}
+      >
         <span>{label}</span>
         <Icon name="down" />
       </button>
