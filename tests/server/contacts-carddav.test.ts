@@ -9,6 +9,7 @@ import { derivedUid } from '../../src/server/contacts/matching.ts';
 import { readCard } from '../../src/server/contacts/vcard/read-vcard.ts';
 import { readerOf } from '../support/contact-samples.ts';
 import { copyInto } from '../support/contacts-copy.ts';
+import { gathered } from '../support/imap-session.ts';
 import { needs } from '../support/needs.ts';
 import { passwordOf, startRadicale, type Radicale } from '../support/radicale.ts';
 
@@ -92,7 +93,7 @@ describe('contacts over CardDAV, with radicale', needs('radicale'), () => {
       settings: settings(server.url),
       credentials: credentials('never@legacy.example'),
     });
-    expect(await Array.fromAsync(reader.contacts(new AbortController().signal))).toEqual([]);
+    expect(await gathered(reader.contacts(new AbortController().signal))).toEqual([]);
   });
 
   test('a copy brings every contact, whole, and the members of a group card into their group', async () => {

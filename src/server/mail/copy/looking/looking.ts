@@ -1,6 +1,6 @@
 import type { Listed, MailReader } from '../../imap/streams.ts';
 import type { Place } from '../troubles/breaks.ts';
-import { unlessRefusedAgain } from '../troubles/troubles.ts';
+import { askedAgain, unlessRefusedAgain } from '../troubles/troubles.ts';
 
 const UIDS_A_COMMAND = 200;
 
@@ -31,8 +31,9 @@ export async function stillThere(
   if (missing.size === 0) return there;
   const found = (await unlessRefusedAgain(() => reader.search(path))) ?? [];
   for (const uid of found) if (missing.delete(uid)) there.add(uid);
-  const opened = missing.size === 0 ? null : await unlessRefusedAgain(() => reader.open(path));
-  if (opened === null || opened.exists <= found.length) return there;
+  if (missing.size === 0) return there;
+  const { exists } = await askedAgain(() => reader.open(path));
+  if (exists <= found.length) return there;
   for await (const page of reader.list(path)) for (const { uid } of page) if (missing.has(uid)) there.add(uid);
   return there;
 }
