@@ -6,7 +6,8 @@ const TESTS = join(import.meta.dirname, '..');
 const LONGEST = new Set([
   join(TESTS, 'proofs/simulation-lower.test.ts'),
   join(TESTS, 'proofs/simulation-upper.test.ts'),
-  join(TESTS, 'simulation/scenarios.test.ts'),
+  join(TESTS, 'simulation/scenarios/hang-ups-and-goodbyes.test.ts'),
+  join(TESTS, 'simulation/scenarios/mailboxes-that-hang-up.test.ts'),
   join(TESTS, 'simulation/simulation.test.ts'),
 ]);
 
