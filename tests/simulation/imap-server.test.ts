@@ -5,7 +5,8 @@ import { ImapFlow } from 'imapflow';
 import { expect, test } from 'vitest';
 import { GOOD, SimulatedAccount } from './account.ts';
 import { chanceOf } from './chance.ts';
-import { emptyLoad, serve } from './imap-server.ts';
+import { emptyLoad } from './imap-server/server-load.ts';
+import { serve } from './imap-server/serve.ts';
 import { openScheduler } from './scheduler.ts';
 
 test('a client that others wrote reads and writes at the simulated server', async () => {

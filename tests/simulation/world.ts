@@ -1,7 +1,8 @@
 import { digestOf, SimulatedAccount } from './account.ts';
 import { chanceOf, type Chance } from './chance.ts';
 import { openDatabase, type SimulatedDatabase } from './database.ts';
-import { emptyLoad, serve } from './imap-server.ts';
+import { emptyLoad } from './imap-server/server-load.ts';
+import { serve } from './imap-server/serve.ts';
 import { leaveGaps, oddly, ownAmong } from './odd-mail.ts';
 import { LedgerTables } from './ledger-tables.ts';
 import { lettersOf } from './letters.ts';

@@ -1,4 +1,4 @@
-import { decodeName, encodeName } from '../../src/sandbox/imap/mailbox-name.ts';
+import { decodeName, encodeName } from '../../../src/sandbox/imap/mailbox-name.ts';
 
 /** A piece of a command or an answer (RFC 9051 §4): lists are arrays, strings and atoms are text, a literal is octets. */
 export type Word = string | Buffer | readonly Word[];
@@ -121,4 +121,9 @@ export function setOf(numbers: readonly number[]): string {
     else ranges.push([number, number]);
   }
   return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}:${to}`)).join(',');
+}
+
+export function itemsOf(word: Word | undefined): string[] {
+  if (Array.isArray(word)) return (word as readonly Word[]).map((each) => textOf(each));
+  return [textOf(word)];
 }
