@@ -105,6 +105,20 @@ test.each<[string, Partial<Quirks>]>([
   }
 });
 
+test.each(['INUSE', 'THROTTLED'])(
+  'nor is a message that one has kept by itself and answers by "%s"',
+  async (refusalCode) => {
+    const ways: readonly Partial<Quirks>[] = [{}, { uidPlus: false }, { literals: 'synchronising' }];
+    for (const way of ways)
+      for (const seed of [1, 2]) {
+        const destination = { ...way, multiAppend: false, storesRefused: true, refusesNow: 0.3, refusalCode };
+        const { wrong, receipts } = await simulate(scenarioWith([9, 6], { seed, sizes: SMALL, destination }));
+        expect({ way, seed, wrong }).toEqual({ way, seed, wrong: [] });
+        expect(receipts).toMatchObject([{ status: 'completed' }]);
+      }
+  },
+);
+
 test.each(['SERVERBUG', 'UNAVAILABLE'])(
   'nor are a few messages left that a destination answers by "%s" for an hour, as it does all',
   { tags: 'sampled' },

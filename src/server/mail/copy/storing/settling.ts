@@ -157,8 +157,7 @@ export async function settleGroup(
         else {
           gathered.error ??= outcome.error;
           // The server may have stored it, or those before it, before it failed.
-          if (isOneCommand || (outcome.error instanceof MailError && isInTrouble(outcome.error)))
-            noteUnknown(planned, outcome.error, gathered);
+          if (isOneCommand || mayHaveStored(one, outcome.error)) noteUnknown(planned, outcome.error, gathered);
         }
         break;
       case 'unknown':
@@ -189,6 +188,12 @@ function isItsOwn(uid: number, { mailbox, session, run }: Sending): boolean {
   if (session.writer.traits.together) return false;
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   return run.noteFault(refusalName(place, uid)) > 1;
+}
+
+/** What a server answers by trouble of its own, or once it has all octets by asking for a pause, it may have stored. */
+function mayHaveStored({ message, digest }: Sent, error: Error): boolean {
+  if (!(error instanceof MailError)) return false;
+  return isInTrouble(error) || (asksForPause(error) && digest().size === message.size);
 }
 
 function noteUnknown(planned: Planned, error: Error, gathered: Gathered): void {
