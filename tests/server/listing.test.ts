@@ -17,11 +17,13 @@ async function* rows(uids: readonly number[]): AsyncGenerator<Listed[]> {
 function readerThat(tries: readonly Said[], exists: number, there: readonly number[]) {
   const asked: string[] = [];
   let said: Said = { lists: [] };
+  const opened = async () => ({ uidValidity: 7n, uidNext: 100, exists });
   const reader: Partial<MailReader> = {
+    open: opened,
     openAndList: () => {
       said = tries[asked.filter((each) => each === 'list').length] ?? said;
       asked.push('list');
-      return { opened: Promise.resolve({ uidValidity: 7n, uidNext: 100, exists }), pages: rows(said.lists) };
+      return { opened: opened(), pages: rows(said.lists) };
     },
     list: (_, from = 1) => {
       asked.push(`behind ${from - 1}`);
