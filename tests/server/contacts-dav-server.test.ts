@@ -120,8 +120,23 @@ describe('a CardDAV server', () => {
       multistatus(response('/', '<C:addressbook-home-set><href>/home/</href></C:addressbook-home-set>'));
     script['PROPFIND /home/'] = () => multistatus(home);
     expect(await readAll()).toEqual([]);
-    script['PROPFIND /home/'] = () => ({ status: 403, text: '' });
-    await expect(readAll()).rejects.toMatchObject({ fault: 'unexpected' });
+    // It has been found out, whatever there is elsewhere.
+    script['PROPFIND /.well-known/carddav'] = () => ({ status: 401, text: '' });
+    expect(await readAll()).toEqual([]);
+    delete script['PROPFIND /.well-known/carddav'];
+    const hidden = '<response><href>/home/b/</href><status>HTTP/1.1 403 Forbidden</status></response>';
+    const itself = '<response><href>/home/</href><status>HTTP/1.1 403 Forbidden</status></response>';
+    const folder = response('/home/sub/', '<resourcetype><collection/></resourcetype>');
+    for (const answer of [
+      { status: 403, text: '' },
+      multistatus(),
+      multistatus(itself),
+      multistatus(home, hidden),
+      multistatus(home, folder),
+    ]) {
+      script['PROPFIND /home/'] = () => answer;
+      await expect(readAll()).rejects.toMatchObject({ name: 'ContactStoreError' });
+    }
     // Nobody says that this is where address books are.
     script['PROPFIND /'] = () => multistatus(response('/', '<resourcetype><collection/></resourcetype>'));
     await expect(readAll()).rejects.toMatchObject({ fault: 'unexpected' });

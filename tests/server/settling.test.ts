@@ -76,7 +76,7 @@ async function rowOfStored(uid: number) {
   } as Sending;
   await settleGroup(
     { id: 5, mailboxId: 1, uidValidity: 3n, uidNext: 10, messages: [{ uid: 1, size: 16, date: 0 }] },
-    [{ message, flags: ['\\Seen'], date, digest: passed.digest }],
+    [{ message, flags: ['\\Seen'], date, isGiven: () => true, digest: passed.digest }],
     [],
     [{ kind: 'stored', uid }],
     { together: true, ended: false },

@@ -37,7 +37,7 @@ function Ways({ snapshot }: { readonly snapshot: WizardSnapshot }) {
   const { legacyName } = settings;
   const open = useOpen(snapshot);
   // Whoever comes back to choose another way need not look for them below the move. A message is at the top.
-  const [comesBack] = useState(open && message === null);
+  const [comesBack, setComesBack] = useState(open && message === null);
   return (
     <WizardPage
       heading={words.heading}
@@ -83,7 +83,10 @@ function Ways({ snapshot }: { readonly snapshot: WizardSnapshot }) {
         label={words.options.label}
         open={open}
         isWanted={comesBack}
-        onToggle={() => send({ type: 'options.toggle' })}
+        onToggle={() => {
+          setComesBack(false);
+          send({ type: 'options.toggle' });
+        }}
       >
         <Options snapshot={snapshot} />
       </Disclosure>

@@ -16,6 +16,11 @@ export function isCollection(props: DAVResponse['props']): boolean {
   return typeof type === 'object' && type !== null && 'collection' in type;
 }
 
+/** Whether an answer of depth 1 shows a collection, and nothing in it, not even what it does not describe. */
+export function isEmptyCollection([first, ...others]: readonly DAVResponse[]): boolean {
+  return first?.status === 207 && others.length === 0 && isCollection(first.props);
+}
+
 export function hrefsOf({ props }: DAVResponse, property: string): string[] {
   const value: unknown = props?.[property];
   if (typeof value !== 'object' || value === null || !('href' in value)) return [];

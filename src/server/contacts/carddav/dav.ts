@@ -5,7 +5,7 @@ import { ContactStoreError, isOfOne } from '../contact-store.ts';
 import { decodeUnlabelled } from '../vcard/quoted-printable.ts';
 import type { CardFault } from '../vcard/vcard-lines.ts';
 import { ANSWER_OCTETS, AnswerTooLarge, type Web } from '../web.ts';
-import { hrefsOf, isBook, isCollection, nameOf, textOf } from './dav-properties.ts';
+import { hrefsOf, isBook, isCollection, isEmptyCollection, nameOf, textOf } from './dav-properties.ts';
 import { isWellFormed } from './well-formed.ts';
 
 /** Cards requested in one multiget (RFC 6352 §8.7). */
@@ -55,13 +55,11 @@ export class Dav {
    * none if the home set that the server names has none, as for somebody who has never had a contact.
    */
   async books(signal: AbortSignal): Promise<Book[]> {
-    let found: Book[] | null = null;
     for (const start of [this.#web.base, this.#web.resolve('/.well-known/carddav')]) {
-      found = (await this.#booksFrom(start, signal)) ?? found;
-      if (found !== null && found.length > 0) return found;
+      const found = await this.#booksFrom(start, signal);
+      if (found !== null) return found;
     }
-    if (found === null) throw new ContactStoreError('unexpected', `${this.#web.base.host} shows no address book`);
-    return found;
+    throw new ContactStoreError('unexpected', `${this.#web.base.host} shows no address book`);
   }
 
   /** @returns `null` if nothing there says where the address books are */
@@ -88,11 +86,11 @@ export class Dav {
     return properties === undefined ? [] : hrefsOf(properties, 'addressbookHomeSet');
   }
 
-  /** @returns `null` if the server does not show it */
+  /** @returns `null` if there may be some that the server does not show */
   async #booksIn(home: URL, signal: AbortSignal): Promise<Book[] | null> {
     const shown = await this.#properties(home, '1', signal);
-    if (shown.length === 0) return null;
     const books = shown.filter(isBook);
+    if (books.length === 0 && !isEmptyCollection(shown)) return null;
     if (books.length > BOOKS_AT_MOST)
       throw new ContactStoreError('unexpected', `${home.host} has more than ${BOOKS_AT_MOST} address books`);
     return books.flatMap((book) =>

@@ -14,6 +14,7 @@ import {
   messageName,
   noteBreak,
   noteBreakOff,
+  notePassed,
   sourcePlace,
   type Faults,
   type Place,
@@ -108,7 +109,10 @@ async function* headersOf(place: Place, uids: readonly number[], run: Faults): R
   const isBroken = run.faults(together) >= BREAKS_TOGETHER;
   for (const asked of isBroken ? readable.map((uid) => [uid]) : inParts(readable))
     try {
-      yield* place.reader.headers(place.path, asked);
+      for await (const one of place.reader.headers(place.path, asked)) {
+        notePassed(place.account, run);
+        yield one;
+      }
     } catch (error) {
       if (!isBreak(error) && !isFarewell(error) && !isRefusal(error)) throw error;
       const [first = 0, ...others] = asked;

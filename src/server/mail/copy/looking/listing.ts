@@ -1,6 +1,7 @@
 import type { Listed, MailReader, Opened } from '../../imap/streams.ts';
 import { MessageList, UidSet } from '../ledger/columns.ts';
 import { secondsOf } from '../message/digest.ts';
+import type { Place } from '../troubles/breaks.ts';
 import { inParts, stillThere } from './looking.ts';
 
 /** How often a listing is requested that stays too short. */
@@ -56,7 +57,7 @@ export async function listMailbox(reader: MailReader, path: string, keyword?: st
       for (const uid of missing) if (!messages.has(uid)) messages.set({ uid, size: 0, date: null });
     }
     // What has been deleted since an earlier try must not make up for a message that is not listed.
-    if (attempt > 1) messages = await stillOf(messages, shown, reader, path);
+    if (attempt > 1) messages = await stillOf(messages, shown, { reader, path, uidValidity: validity });
     if (!isShort() || attempt === TRIES)
       return {
         opened,
@@ -68,10 +69,14 @@ export async function listMailbox(reader: MailReader, path: string, keyword?: st
 }
 
 /** Leaves out those that this try has not shown and that are not there any more. */
-async function stillOf(messages: MessageList, shown: UidSet, reader: MailReader, path: string): Promise<MessageList> {
+async function stillOf(
+  messages: MessageList,
+  shown: UidSet,
+  place: Pick<Place, 'reader' | 'path' | 'uidValidity'>,
+): Promise<MessageList> {
   const unsure = messages.filter(({ uid }) => !shown.has(uid)).map(({ uid }) => uid);
   if (unsure.length === 0) return messages;
-  const there = await stillThere({ reader, path }, unsure);
+  const there = await stillThere(place, unsure);
   const still = new MessageList();
   for (const message of messages) if (shown.has(message.uid) || there.has(message.uid)) still.set(message);
   return still;

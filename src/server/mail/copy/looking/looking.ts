@@ -1,3 +1,4 @@
+import { MailboxRenumbered } from '../../imap/mail-error.ts';
 import type { Listed, MailReader } from '../../imap/streams.ts';
 import type { Place } from '../troubles/breaks.ts';
 import { askedAgain, unlessRefusedAgain } from '../troubles/troubles.ts';
@@ -16,11 +17,13 @@ export async function listedAmong(
 }
 
 /**
- * Which of these messages a mailbox still has. One that is missing from an answer is asked for by itself, then searched
- * for, and where more is counted than found, looked for in a listing of all, because none of them is reliable.
+ * Which of these messages a mailbox of the source still has. One that is missing from an answer is asked for by itself,
+ * then searched for, and where more is counted than found, looked for in a listing of all, because none of them is
+ * reliable.
+ * @throws {MailboxRenumbered} if its UIDs mean nothing any more
  */
 export async function stillThere(
-  { reader, path }: Pick<Place, 'reader' | 'path'>,
+  { reader, path, uidValidity }: Pick<Place, 'reader' | 'path' | 'uidValidity'>,
   uids: readonly number[],
 ): Promise<ReadonlySet<number>> {
   const there = await listedAmong({ reader, path }, uids);
@@ -29,11 +32,12 @@ export async function stillThere(
       if (!there.has(uid)) for (const found of await listedAmong({ reader, path }, [uid])) there.add(found);
   const missing = new Set(uids.filter((uid) => !there.has(uid)));
   if (missing.size === 0) return there;
+  // Counted first: what is deleted before the search must not make up for what that leaves out.
+  const opened = await askedAgain(() => reader.open(path));
+  if (opened.uidValidity !== uidValidity) throw new MailboxRenumbered('source');
   const found = (await unlessRefusedAgain(() => reader.search(path))) ?? [];
   for (const uid of found) if (missing.delete(uid)) there.add(uid);
-  if (missing.size === 0) return there;
-  const { exists } = await askedAgain(() => reader.open(path));
-  if (exists <= found.length) return there;
+  if (missing.size === 0 || opened.exists <= found.length) return there;
   for await (const page of reader.list(path)) for (const { uid } of page) if (missing.has(uid)) there.add(uid);
   return there;
 }

@@ -46,10 +46,12 @@ export async function* newMessages(
       const { octets, hasBegun, digest } = digesting(dated.octets, { withMac: message.size >= run.copy.sizes.mac });
       let flags: readonly string[] = sending.selected.keeps(message.flags);
       for (let times = planned.unlabelled ?? 0; times > 0; times -= 1) flags = unlabelled(flags);
-      sent.push({ message, flags, date: dated.date, digest });
+      let isReadAlone = false;
+      sent.push({ message, flags, date: dated.date, isGiven: () => hasBegun() && !isReadAlone, digest });
       yield { size, flags, internalDate: dated.date, octets: ended ? withLineEnd(octets) : octets };
       // If the server refuses an append before any octet, the message is read all the same, for its digest.
-      if (!hasBegun()) for await (const _chunk of octets);
+      isReadAlone = !hasBegun();
+      if (isReadAlone) for await (const _chunk of octets);
     }
   } catch (error) {
     onBroken();

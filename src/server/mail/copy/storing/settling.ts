@@ -34,6 +34,8 @@ export type Sent = {
   readonly message: Fetched;
   readonly flags: readonly string[];
   readonly date: Date;
+  /** Whether the server has been given any of it. */
+  isGiven: () => boolean;
   digest: () => Digest;
 };
 
@@ -190,10 +192,9 @@ function isItsOwn(uid: number, { mailbox, session, run }: Sending): boolean {
   return run.noteFault(refusalName(place, uid)) > 1;
 }
 
-/** What a server answers by trouble of its own, or once it has all octets by asking for a pause, it may have stored. */
-function mayHaveStored({ message, digest }: Sent, error: Error): boolean {
-  if (!(error instanceof MailError)) return false;
-  return isInTrouble(error) || (asksForPause(error) && digest().size === message.size);
+/** What a server answers by trouble of its own, or by asking for a pause once it has octets of it, it may have stored. */
+function mayHaveStored({ isGiven }: Sent, error: Error): boolean {
+  return (error instanceof MailError && isInTrouble(error)) || (asksForPause(error) && isGiven());
 }
 
 function noteUnknown(planned: Planned, error: Error, gathered: Gathered): void {
@@ -346,7 +347,7 @@ export async function settleUnseen(unseen: readonly Planned[], sending: Sending)
   if (unseen.length === 0) return;
   const { mailbox, session, run } = sending;
   await reopen(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity, run);
-  const source = { reader: session.reader, path: mailbox.sourcePath };
+  const source = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   const uids = unseen.map(({ uid }) => uid);
   const there = await unlessUnreadable(stillThere(source, uids));
   await refuse(

@@ -28,6 +28,7 @@ export type Place = {
   readonly account: Account;
   readonly reader: MailReader;
   readonly path: string;
+  readonly uidValidity: bigint;
   readonly name: string;
 };
 
@@ -37,12 +38,12 @@ type Passing = (typeof PASSING)[number];
 
 /** A mailbox of the source under one UIDVALIDITY, by which faults at its messages are counted. */
 export function sourcePlace(reader: MailReader, path: string, uidValidity: bigint): Place {
-  return { account: 'source', reader, path, name: `source ${uidValidity} ${path}` };
+  return { account: 'source', reader, path, uidValidity, name: `source ${uidValidity} ${path}` };
 }
 
 /** The same for the destination. */
 export function destinationPlace(reader: MailReader, path: string, uidValidity: bigint): Place {
-  return { account: 'destination', reader, path, name: `destination ${uidValidity} ${path}` };
+  return { account: 'destination', reader, path, uidValidity, name: `destination ${uidValidity} ${path}` };
 }
 
 /** The name under which a run counts the faults at a message. */

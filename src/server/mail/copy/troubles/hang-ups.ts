@@ -12,7 +12,7 @@ export type Openings = Pick<
 /** If a server does not answer, or says BYE, at more mailboxes than this in one run, the server is at fault. */
 const SILENCES = 3;
 
-/** Readers over whose connections a mailbox has been asked for: a BYE there may be that of a connection used up. */
+/** Readers that have asked for a mailbox: a BYE to their next question may be that of a connection used up. */
 const used = new WeakSet<MailReader>();
 
 /**

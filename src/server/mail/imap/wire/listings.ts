@@ -13,10 +13,12 @@ const PAGE = 1000;
 /** How many messages one command of a listing asks for; the next command is already under way meanwhile. */
 const LISTING_RANGE = 5000;
 /**
- * More messages than any mailbox has: the limit on what a hostile server may list, or count and find. Of five million,
- * a worker had 9 s in which nobody else had a turn, and 750 MB.
+ * The most messages of a mailbox that are listed whole, or found. Of five million that a hostile server counted and
+ * found, a worker had 9 s in which nobody else had a turn, and 750 MB.
  */
 export const LISTING_LIMIT = 1_000_000;
+/** How many answers a listing may have: some servers describe a message by several. */
+const ROWS_LIMIT = 5 * LISTING_LIMIT;
 /** A server answers BAD to a higher one. */
 const HIGHEST_UID = 2 ** 32 - 1;
 /** What a row of a listing, and each of its flags, takes in memory, in octets. */
@@ -77,8 +79,9 @@ export class Listings {
     const pages = async function* (this: Listings) {
       const { exists } = await opened;
       if (exists > LISTING_LIMIT) {
-        asked.finish(tooMany());
-        throw tooMany();
+        const error = this.#tooMany();
+        asked.finish(error);
+        throw error;
       }
       try {
         yield* this.#pagesOf(asked);
@@ -117,11 +120,11 @@ export class Listings {
 
   async *list(path: string, fromUid = 1): AsyncGenerator<readonly Listed[]> {
     const { exists } = await this.#ensure(path);
-    if (exists > LISTING_LIMIT) throw tooMany();
     if (exists === 0 || fromUid > HIGHEST_UID) return;
     // `n:*` also names the last message if n is beyond it (RFC 9051 §9, seq-range).
     if (fromUid > 1 && this.#most === Infinity)
       yield* this.#rows([`UID FETCH ${fromUid}:* (${DESCRIPTION})`], ({ uid = 0 }) => uid >= fromUid);
+    else if (exists > LISTING_LIMIT) throw this.#tooMany();
     else yield* this.#listAll(exists, fromUid);
   }
 
@@ -130,6 +133,11 @@ export class Listings {
     const limit = [...this.#connection.capabilities].find((name) => name.startsWith('MESSAGELIMIT='));
     const most = Number(limit?.slice(13));
     return Number.isSafeInteger(most) && most > 0 ? most : Infinity;
+  }
+
+  #tooMany(): MailError {
+    const words = `The mailbox has more than ${LISTING_LIMIT} messages, which can't be listed.`;
+    return new MailError('refused', words).of(this.#connection.role);
   }
 
   /** Lists by sequence numbers, so that messages that the server leaves out are noticed, and asked for again. */
@@ -178,7 +186,7 @@ export class Listings {
     const descriptions = new Descriptions();
     let rows = 0;
     const count = () => {
-      if (++rows > LISTING_LIMIT) throw new MailError('lost', 'The mail server lists messages without end.');
+      if (++rows > ROWS_LIMIT) throw new MailError('lost', 'The mail server lists messages without end.');
     };
     const push = (items: FetchItems | undefined) => {
       if (items?.uid === undefined || arrivals.finished) return;
@@ -249,10 +257,6 @@ function* rangesOf(exists: number, most: number): Generator<string> {
 
 function hasGone(): MailError {
   return new MailError('lost', 'Messages went from the mailbox while it was listed.');
-}
-
-function tooMany(): MailError {
-  return new MailError('refused', 'The mailbox has more messages than can be listed.');
 }
 
 /** A set of sequence numbers up to `LISTING_LIMIT`, which grows because it is not known yet how many there are. */
