@@ -200,7 +200,9 @@ function withDocumented(scenario: Scenario, chance: Chance): Scenario {
   const refusesKeywords = one(chance.one(['BAD', 'NO'] as const));
   const keywords = refusesKeywords === undefined ? {} : { keywords: 0.3 };
   const letters = scenario.folders.reduce((sum, folder) => sum + folder.letters, 0);
-  const lost = letters === 0 ? undefined : one({ letter: chance.integer(0, letters - 1), withheld: true } as const);
+  const drawn = letters === 0 ? undefined : one({ letter: chance.integer(0, letters - 1), withheld: true } as const);
+  // One that is missing from most listings as well can't be known (README).
+  const lost = scenario.source.shortListings === undefined ? drawn : undefined;
   return {
     ...scenario,
     mail: { ...scenario.mail, ...keywords },
