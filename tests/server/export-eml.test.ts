@@ -190,6 +190,14 @@ test('the README says that contacts could not be read, all of them or one', need
   const text = await readmeOf(id);
   expect(text).toContain('1 contact.\r\n1 contact could not be exported. Your status page says which and why.');
   expect(text).not.toContain('Your contacts could not');
+  const many = await world.newTransfer();
+  const unread = Array.from({ length: 1001 }, (_, at) => ({
+    kind: 'skipped' as const,
+    id: `${at}`,
+    skipped: tooLarge,
+  }));
+  await world.exportContacts(many, [person('c1', 'Ada Lovelace', ['ada@example.com'])], unread);
+  expect(await readmeOf(many)).toContain('1 contact.\r\nVery many of your contacts could not be read');
 });
 
 test('the manifest table is safe in a spreadsheet', needs('bsdtar'), async () => {

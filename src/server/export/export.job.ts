@@ -22,6 +22,7 @@ import { pst } from './archive/pst.format.ts';
 import type { Left } from './archive/readme.ts';
 import { writeArchive } from './archive/zip-archive.ts';
 import { claimRoom, isDiskFull, isDiskUnusable, requireRoom, watchRoom } from './disk/disk-room.ts';
+import { SKIPPED_AT_MOST } from './staging/parts.ts';
 import { openSpoolReader, SpoolError, sweepSpool } from './disk/spool.ts';
 import { EXPORT_LIMITS, type ExportLimits } from './staging/export-limits.ts';
 import { fenced } from './staging/fenced.ts';
@@ -327,15 +328,18 @@ async function writePart(part: number, workspace: Workspace, contents: Contents)
   }
 }
 
-const NOTHING_LEFT: Left = { messages: 0, contacts: 0, allContacts: false, folders: 0 };
+const NOTHING_LEFT: Left = { messages: 0, contacts: 0, manyContacts: false, allContacts: false, folders: 0 };
 
 async function leftOf(opened: Export, { contacts }: Workspace, ordered: Contents): Promise<Left> {
   const { contactsStaged, contactsSkipped, mailSkipped, mailUnsaved } = opened;
+  const unread = contactsSkipped?.length ?? 0;
+  const manyContacts = unread >= SKIPPED_AT_MOST;
   // Those that are damaged are in the archive as they are.
   const asTheyAre = await contacts.countCards('unreadable');
   return {
     messages: mailUnsaved ?? 0,
-    contacts: Math.max(0, (contactsSkipped ?? []).length - asTheyAre),
+    contacts: manyContacts ? 0 : Math.max(0, unread - asTheyAre),
+    manyContacts,
     allContacts: ordered.contacts !== undefined && contactsStaged === null,
     folders: foldersLeftBy({ skipped: mailSkipped ?? [] }),
   };

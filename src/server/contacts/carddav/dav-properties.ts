@@ -1,6 +1,6 @@
 import type { DAVResponse } from 'tsdav';
 
-/** What a server says of a resource (RFC 4918 §15, RFC 6352 §5.2), as tsdav reads it. */
+// What a server says of a resource (RFC 4918 §15, RFC 6352 §5.2), as tsdav reads it.
 
 export function nameOf({ props }: DAVResponse): string {
   return textOf(props?.['displayname']).trim();

@@ -4,12 +4,14 @@ import { readerPage } from '../page/reader-page.ts';
 import type { MailFormat } from './mail-format.ts';
 
 /**
- * What was not handed out: listed messages, contacts, and whole folders; known with the last part. `allContacts`: none
- * could be read, although they were ordered.
+ * What was not handed out: listed messages, contacts, and whole folders; known with the last part. `manyContacts`: so
+ * many could not be read that it is not known how many of them are missing. `allContacts`: none could be read, although
+ * they were ordered.
  */
 export type Left = {
   readonly messages: number;
   readonly contacts: number;
+  readonly manyContacts: boolean;
   readonly allContacts: boolean;
   readonly folders: number;
 };
@@ -88,7 +90,7 @@ export function readme({
   return lines.join('\r\n');
 }
 
-function leftLines({ messages, contacts, allContacts, folders }: Left): string[] {
+function leftLines({ messages, contacts, manyContacts, allContacts, folders }: Left): string[] {
   const left = [
     ...(messages === 0 ? [] : [counted(messages, 'message', 'messages')]),
     ...(contacts === 0 ? [] : [counted(contacts, 'contact', 'contacts')]),
@@ -99,6 +101,12 @@ function leftLines({ messages, contacts, allContacts, folders }: Left): string[]
     ...(left.length === 0
       ? []
       : [`${EACH.format(left)} could not be exported${whole}. Your status page says which and why.`]),
+    ...(manyContacts
+      ? [
+          'Very many of your contacts could not be read: they are not in here, or only just as they are. Your status page',
+          'says which and why.',
+        ]
+      : []),
     ...(allContacts ? ['Your contacts could not be read and are not in here. Your status page says more.'] : []),
   ];
 }

@@ -5,8 +5,8 @@ import { storable } from '../../store/storable.ts';
 import type { Fenced } from './fenced.ts';
 import type { PartFile } from './staged.ts';
 
-/** How many skipped messages are listed one by one at most. */
-const SKIPPED_AT_MOST = 1000;
+/** How many skipped messages, and how many contacts, are listed one by one at most. */
+export const SKIPPED_AT_MOST = 1000;
 
 function jsonOf(skipped: readonly Skipped[]): string {
   return JSON.stringify(

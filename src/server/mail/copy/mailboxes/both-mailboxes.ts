@@ -97,9 +97,9 @@ async function unlessNotYetThere(selecting: Promise<Selected>): Promise<Selected
     return await selecting;
   } catch (error) {
     if (!isRefusal(error) || error.responseCode === undefined || !mayBeMissing(error)) throw error;
-    const cause = new MailError('busy', 'The mailbox was made, and is not there yet.', { cause: error }).of(
-      'destination',
-    );
+    const cause = new MailError('busy', 'The mailbox was made, or exists, and is not there when it is opened.', {
+      cause: error,
+    }).of('destination');
     throw new FolderLeft('mailbox closed', cause);
   }
 }
