@@ -110,6 +110,35 @@ test('a pause is of one account, and known to all that works on it in the proces
   expect(holds('mail.example:993 anna').left).toBe(0);
 });
 
+test('forty sign-ins to an account may come at once, then one in three seconds, and those to others as before', async () => {
+  const server = scriptedServer(() => false);
+  const { clock } = server;
+  const holds = openHolds(clock);
+  let signedIn = 0;
+  const signIn = async (account: string) => {
+    await scriptedSession(server, { hold: holds(account) });
+    signedIn += 1;
+  };
+  const anna = Array.from({ length: 43 }, () => signIn('mail.example:993 anna'));
+  await settled();
+  const counts = [signedIn];
+  await signIn('mail.example:993 bert');
+  for (const milliseconds of [2999, 1, 3000, 3000]) {
+    clock.pass(milliseconds);
+    await settled();
+    counts.push(signedIn);
+  }
+  await Promise.all(anna);
+  expect(counts).toEqual([40, 41, 42, 43, 44]);
+  // Two minutes without any make up for it.
+  clock.pass(120_000);
+  await Promise.all(Array.from({ length: 40 }, () => signIn('mail.example:993 anna')));
+  const stop = new AbortController();
+  const asked = scriptedSession(server, { hold: holds('mail.example:993 anna'), signal: stop.signal });
+  stop.abort();
+  await expect(asked).rejects.toThrow('aborted');
+});
+
 async function* octetsOf(text: string) {
   yield Buffer.from(text);
 }

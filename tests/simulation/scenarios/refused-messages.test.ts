@@ -24,6 +24,23 @@ test.each(['source', 'destination'] as const)(
   },
 );
 
+test.each(['source', 'destination'] as const)(
+  'a message on which the %s breaks off each time does not cost hundreds of sign-ins, nor more than sixty in a minute',
+  async (side) => {
+    const poison = [{ letter: 15, side, breaks: 'hangs up' as const }];
+    const scenario = scenarioWith([10, 9, 12, 12], { poison, destination: { uidPlus: true } });
+    const { wrong, trace } = await simulate(scenario, { keepsTrace: true });
+    expect(wrong).toEqual([]);
+    for (const account of ['source', 'destination']) {
+      const times = trace.filter((line) => line.endsWith(`dials ${account}`)).map((line) => Number.parseFloat(line));
+      expect(times.length).toBeGreaterThan(1);
+      expect(times.length).toBeLessThan(300);
+      const inAMinute = times.map((from) => times.filter((time) => time >= from && time < from + 60_000).length);
+      expect(Math.max(...inAMinute)).toBeLessThanOrEqual(60);
+    }
+  },
+);
+
 test.each([HANGS_UP, SAYS_GOODBYE, 'SERVERBUG', 'UNAVAILABLE'])(
   'a message that the destination never takes, and answers each time by "%s", keeps none of the others back',
   { tags: 'sampled' },

@@ -29,6 +29,11 @@ import { refusedForNow, troubledForNow, unlessInTrouble, unlessTroubled } from '
  * the transfer from ending.
  */
 const PASSES = 5;
+/**
+ * How often in one run what can't be read back is asked for: each further time costs a dozen sign-ins, and the next run
+ * comes soon.
+ */
+const ROUNDS_FOR_UNREAD = 2;
 
 /**
  * Copies an account's mail, from wherever an earlier run left it, until a listing shows nothing new.
@@ -155,10 +160,11 @@ function triesAgain(engine: Engine): boolean {
 async function compareAll(engine: Engine): Promise<CopyEnd> {
   const { seen, left } = engine;
   for (let round = 1; ; round += 1) {
-    const { open, ...counts } = await compareMailboxes(engine);
+    const { open, stale, ...counts } = await compareMailboxes(engine);
+    const isLast = round >= (stale ? PASSES : ROUNDS_FOR_UNREAD);
     // A duplicate may be what another worker is just taking back, or died before it could.
     if (counts.duplicated > 0 && round < PASSES && (await takeBackDisowned(engine))) continue;
-    if (open.length === 0 || round === PASSES) {
+    if (open.length === 0 || isLast) {
       for (const mailbox of open) {
         // A server may hand out another time what it fails at now.
         const error = new MailError('busy', 'Not all was read back.');
@@ -177,11 +183,15 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
 
 type Counts = Pick<CopyEnd, 'lost' | 'duplicated' | 'changed' | 'kept'>;
 
-/** @returns what all mailboxes count together, and those in which something is to be found anew or was not read back */
-async function compareMailboxes(engine: Engine): Promise<Counts & { readonly open: readonly LedgerMailbox[] }> {
+/** `stale`: in some of those that are open, something is to be found anew; in the others it was not read back. */
+type Compared = Counts & { readonly open: readonly LedgerMailbox[]; readonly stale: boolean };
+
+/** @returns what all mailboxes count together */
+async function compareMailboxes(engine: Engine): Promise<Compared> {
   const { run, checkers, left } = engine;
   const sum = { lost: 0, duplicated: 0, changed: 0, kept: 0 };
   const open: LedgerMailbox[] = [];
+  let stale = false;
   await closeOthers(engine, isNarrow(engine.connections) ? ['checkers'] : ['checker', 'checkers']);
   const compared = new Set<LedgerMailbox>();
   const compare = async (batch: readonly LedgerMailbox[], { checker }: CheckSession, goesOn: () => boolean) => {
@@ -201,8 +211,9 @@ async function compareMailboxes(engine: Engine): Promise<Counts & { readonly ope
         continue;
       }
       for (const count of ['lost', 'duplicated', 'changed', 'kept'] as const) sum[count] += counts[count];
-      const isUnread = counts.isUnread && !left.has(mailbox.sourcePath);
-      if (counts.isStale || run.stale.has(mailbox.id) || isUnread) open.push(mailbox);
+      const isStale = counts.isStale || run.stale.has(mailbox.id);
+      stale ||= isStale;
+      if (isStale || (counts.isUnread && !left.has(mailbox.sourcePath))) open.push(mailbox);
     }
   };
   const mailboxes = (await ledgerMailboxes(run)).filter(({ sourceUidValidity }) => sourceUidValidity !== 0n);
@@ -210,7 +221,7 @@ async function compareMailboxes(engine: Engine): Promise<Counts & { readonly ope
   // Some checkers are open from reading back: with few mailboxes, to open another would take longer than the work.
   const most = () => Math.min(mostCheckers(engine), Math.ceil(mailboxes.length / listed));
   await checkers.work(workOf(batchesOf(mailboxes, { lanes: most(), most: listed })), compare, most, engine.released);
-  return { ...sum, open };
+  return { ...sum, open, stale };
 }
 
 async function settleOpenMailboxes(ids: ReadonlySet<number>, engine: Engine): Promise<void> {

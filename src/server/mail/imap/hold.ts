@@ -7,30 +7,51 @@ import type { MailControl } from './streams.ts';
  */
 export const LONGEST_PAUSE_MS = 60_000;
 
-/** The pause that a mail server has asked for. Until it is over, no connection of the account sends a new command. */
+/** So many sign-ins to an account may come at once; after them there is one in so many milliseconds. */
+const SIGN_INS_AT_ONCE = 40;
+const SIGN_IN_EVERY_MS = 3000;
+
+/**
+ * What all connections of an account keep to. Until the pause that its mail server has asked for is over, none of them
+ * sends a new command. Nor do they sign in more often than a provider may take for a person with a few devices.
+ */
 export class Hold {
   readonly #clock: Clock;
   readonly #account: string;
-  /** When each account's pause ends, in the clock's elapsed milliseconds. */
-  readonly #until: Map<string, number>;
+  readonly #known: Known;
 
-  constructor(clock: Clock, until = new Map<string, number>(), account = '') {
+  constructor(clock: Clock, known = knownOfNone(), account = '') {
     this.#clock = clock;
-    this.#until = until;
+    this.#known = known;
     this.#account = account;
   }
 
   /** How much is left, in milliseconds. */
   get left(): number {
-    const until = this.#until.get(this.#account);
+    const until = this.#known.pauses.get(this.#account);
     return until === undefined ? 0 : Math.max(0, until - this.#clock.elapsed());
   }
 
   note({ pause: asked }: MailError): void {
     if (asked === undefined || asked <= this.left) return;
     const now = this.#clock.elapsed();
-    for (const [account, until] of this.#until) if (until <= now) this.#until.delete(account);
-    this.#until.set(this.#account, now + asked);
+    forgetBefore(now, this.#known.pauses);
+    this.#known.pauses.set(this.#account, now + asked);
+  }
+
+  /**
+   * Waits for the turn of another sign-in, and for the end of the pause; ends early when the signal aborts.
+   * @throws {MailError} `busy` if the pause is longer than {@link LONGEST_PAUSE_MS}
+   */
+  async beforeSignIn(signal?: AbortSignal): Promise<void> {
+    const now = this.#clock.elapsed();
+    const { signIns } = this.#known;
+    const taken = Math.max(now, signIns.get(this.#account) ?? 0);
+    forgetBefore(now, signIns);
+    signIns.set(this.#account, taken + SIGN_IN_EVERY_MS);
+    const turn = taken - now - (SIGN_INS_AT_ONCE - 1) * SIGN_IN_EVERY_MS;
+    if (turn > 0) await pause(this.#clock, turn, signal);
+    await this.over(signal);
   }
 
   /**
@@ -63,12 +84,28 @@ export class Hold {
   }
 }
 
-/** The holds of all accounts that a process works on; those for the same name share their pause. */
+/** By account, in the clock's elapsed milliseconds. */
+type Known = {
+  /** When its pause ends. */
+  readonly pauses: Map<string, number>;
+  /** When all of its sign-ins would have come, had there been one in {@link SIGN_IN_EVERY_MS}. */
+  readonly signIns: Map<string, number>;
+};
+
+function knownOfNone(): Known {
+  return { pauses: new Map(), signIns: new Map() };
+}
+
+function forgetBefore(now: number, times: Map<string, number>): void {
+  for (const [account, time] of times) if (time <= now) times.delete(account);
+}
+
+/** The holds of all accounts that a process works on; those for the same name share what they know. */
 export type Holds = (account: string) => Hold;
 
 export function openHolds(clock: Clock): Holds {
-  const until = new Map<string, number>();
-  return (account) => new Hold(clock, until, account);
+  const known = knownOfNone();
+  return (account) => new Hold(clock, known, account);
 }
 
 /** A control that asks for nothing during a pause of its account. */
@@ -77,6 +114,7 @@ export async function heldControl(
   open: () => Promise<MailControl>,
   signal?: AbortSignal,
 ): Promise<MailControl> {
+  await hold.beforeSignIn(signal);
   const control = await hold.ask(open, signal);
   return {
     ...control,

@@ -59,7 +59,7 @@ type Secret = { readonly kind: 'password' | 'token'; readonly secret: string };
 async function signIn(account: MailAccount, secret: Secret, options: SessionOptions): Promise<ImapConnection> {
   const { dial, clock, times = MAIL_TIMES, signal, mayWrite, readAhead, hold, role } = options;
   const { place } = account;
-  await hold?.over(signal);
+  await hold?.beforeSignIn(signal);
   signal?.throwIfAborted();
   const giveUp = new AbortController();
   const slow = new MailError('slow', 'The mail server took too long for the sign-in.');
