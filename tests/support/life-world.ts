@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
+import { openHolds } from '../../src/server/mail/imap/hold.ts';
 import { startWorker, type WorkerServices } from '../../src/server/worker/worker.ts';
 import type { Environment } from '../../src/contract/settings.ts';
 import type { OauthProvider } from '../../src/contract/provider.ts';
@@ -131,6 +132,8 @@ export async function openLifeWorld(options: Options = {}): Promise<LifeWorld> {
         transfers,
         discover: async () => null,
         clock: HASTY_CLOCK,
+        // A test sends on what would wait for minutes, and signs in within a second as often as others in an hour.
+        holds: openHolds(services?.clock ?? HASTY_CLOCK, 0),
         ...services,
       });
     },

@@ -14,9 +14,9 @@ import { startRounds } from './rounds.ts';
 import { runTransfer } from './transfer-run.ts';
 
 /** What a test may replace. */
-type Given = 'pause' | 'clock' | 'times' | 'onStep' | 'onTakeBackStep' | 'resolver';
+type Given = 'pause' | 'clock' | 'holds' | 'times' | 'onStep' | 'onTakeBackStep' | 'resolver';
 
-export type WorkerServices = Omit<RunnerServices, Given | 'holds' | 'processEnds'> &
+export type WorkerServices = Omit<RunnerServices, Given | 'processEnds'> &
   Partial<Pick<RunnerServices, Given>> & {
     readonly queue: JobQueue;
     readonly transfers: Pick<Transfers, 'news' | 'start' | 'running'>;

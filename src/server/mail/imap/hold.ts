@@ -45,11 +45,11 @@ export class Hold {
    */
   async beforeSignIn(signal?: AbortSignal): Promise<void> {
     const now = this.#clock.elapsed();
-    const { signIns } = this.#known;
+    const { signIns, signInEvery } = this.#known;
     const taken = Math.max(now, signIns.get(this.#account) ?? 0);
     forgetBefore(now, signIns);
-    signIns.set(this.#account, taken + SIGN_IN_EVERY_MS);
-    const turn = taken - now - (SIGN_INS_AT_ONCE - 1) * SIGN_IN_EVERY_MS;
+    signIns.set(this.#account, taken + signInEvery);
+    const turn = taken - now - (SIGN_INS_AT_ONCE - 1) * signInEvery;
     if (turn > 0) await pause(this.#clock, turn, signal);
     await this.over(signal);
   }
@@ -88,12 +88,14 @@ export class Hold {
 type Known = {
   /** When its pause ends. */
   readonly pauses: Map<string, number>;
-  /** When all of its sign-ins would have come, had there been one in {@link SIGN_IN_EVERY_MS}. */
+  /** When all of its sign-ins would have come, had there been one in each `signInEvery`. */
   readonly signIns: Map<string, number>;
+  /** In milliseconds. */
+  readonly signInEvery: number;
 };
 
-function knownOfNone(): Known {
-  return { pauses: new Map(), signIns: new Map() };
+function knownOfNone(signInEvery = SIGN_IN_EVERY_MS): Known {
+  return { pauses: new Map(), signIns: new Map(), signInEvery };
 }
 
 function forgetBefore(now: number, times: Map<string, number>): void {
@@ -103,8 +105,9 @@ function forgetBefore(now: number, times: Map<string, number>): void {
 /** The holds of all accounts that a process works on; those for the same name share what they know. */
 export type Holds = (account: string) => Hold;
 
-export function openHolds(clock: Clock): Holds {
-  const known = knownOfNone();
+/** @param signInEvery in which time one more sign-in to an account may come, after many at once, in milliseconds */
+export function openHolds(clock: Clock, signInEvery?: number): Holds {
+  const known = knownOfNone(signInEvery);
   return (account) => new Hold(clock, known, account);
 }
 
