@@ -23,8 +23,6 @@ export function operationsOf(context: Context): Operation[] {
 export function contactsWereLeftOut(context: Context): boolean {
   const { destination, allowContactsMigration, operations } = context;
   return (
-    destination?.tokenId !== undefined &&
-    !allowContactsMigration &&
-    (operations?.includes('contactsmigration') ?? true)
+    destination?.tokenId !== undefined && !allowContactsMigration && (operations?.includes('contactsmigration') ?? true)
   );
 }
