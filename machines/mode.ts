@@ -9,10 +9,13 @@ export function modeOf(context: Pick<Context, 'destination' | 'checkSanBrunoOnOa
   return context.checkSanBrunoOnOauthCallback ? 'move' : 'transfer';
 }
 
-/** The operations of the order: mail, and contacts if both ends support them; an export always asks for both. */
+/**
+ * The operations of the order: mail, and contacts unless one of the ends is known not to support them; an export always
+ * asks for both.
+ */
 export function operationsOf(context: Context): Operation[] {
   if (modeOf(context) === 'download') return ['emailmigration', 'contactsmigration'];
-  const contacts = context.allowContactsMigration && (context.operations?.includes('contactsmigration') ?? false);
+  const contacts = context.allowContactsMigration && (context.operations?.includes('contactsmigration') ?? true);
   return contacts ? ['emailmigration', 'contactsmigration'] : ['emailmigration'];
 }
 
@@ -20,8 +23,6 @@ export function operationsOf(context: Context): Operation[] {
 export function contactsWereLeftOut(context: Context): boolean {
   const { destination, allowContactsMigration, operations } = context;
   return (
-    destination?.tokenId !== undefined &&
-    !allowContactsMigration &&
-    (operations?.includes('contactsmigration') ?? false)
+    destination?.tokenId !== undefined && !allowContactsMigration && (operations?.includes('contactsmigration') ?? true)
   );
 }

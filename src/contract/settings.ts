@@ -165,9 +165,10 @@ function contradictions(set: Values, isGiven: (name: keyof Values) => boolean): 
     problems.push(
       `HEALTH_PORT must differ from PORT, where a web process answers the same. Example: HEALTH_PORT=${port < LAST_PORT ? port + 1 : port - 1}`,
     );
-  if ((set.RETENTION_DAYS ?? RETENTION_DAYS) < (set.EXPORT_DAYS ?? EXPORT_DAYS))
+  const exportDays = set.EXPORT_DAYS ?? EXPORT_DAYS;
+  if (set.RETENTION_DAYS !== undefined && set.RETENTION_DAYS < exportDays)
     problems.push(
-      `RETENTION_DAYS must not be less than EXPORT_DAYS: a file can't outlive its transfer. Example: RETENTION_DAYS=${set.EXPORT_DAYS ?? EXPORT_DAYS}`,
+      `RETENTION_DAYS must not be less than EXPORT_DAYS: a file can't outlive its transfer. Example: RETENTION_DAYS=${exportDays}`,
     );
   const unknown = set.ALLOW_CLEAR_TEXT?.filter((name) => !CLEAR_TEXT_SETTINGS.some((known) => known === name)) ?? [];
   if (unknown.length > 0)
@@ -219,6 +220,7 @@ const RETENTION_DAYS = 30;
 function settle(set: Values): Settings {
   const port = set.PORT ?? PORT;
   const dataDir = set.DATA_DIR ?? '.data';
+  const exportDays = set.EXPORT_DAYS ?? EXPORT_DAYS;
   return {
     host: set.HOST ?? '127.0.0.1',
     port,
@@ -242,8 +244,8 @@ function settle(set: Values): Settings {
     trustedMailHosts: set.TRUSTED_MAIL_HOSTS ?? [],
     transfersAtOnce: set.TRANSFERS_AT_ONCE ?? 4,
     compressMail: set.COMPRESS_MAIL ?? false,
-    exportDays: set.EXPORT_DAYS ?? EXPORT_DAYS,
-    retentionDays: set.RETENTION_DAYS ?? RETENTION_DAYS,
+    exportDays,
+    retentionDays: set.RETENTION_DAYS ?? Math.max(RETENTION_DAYS, exportDays),
     smtpInClear:
       set.SMTP_URL !== undefined && (isLoopback(set.SMTP_URL) || set.ALLOW_CLEAR_TEXT?.includes('SMTP_URL') === true),
     logLevel: set.LOG_LEVEL ?? 'info',

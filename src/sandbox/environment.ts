@@ -42,24 +42,9 @@ export function environmentOf(world: World): Record<string, string> {
     FAQ_URL: `${webUrl}/help`,
     PRIVACY_URL: `${webUrl}/privacy`,
     TERMS_URL: `${webUrl}/terms`,
-    ACCESS_END: endOfAccess(new Date()),
   };
   for (const [key, { port }] of destinations) Object.assign(environment, providerSettings(key, port, world));
   return environment;
-}
-
-const PACIFIC = new Intl.DateTimeFormat('en-US', { timeZone: 'America/Los_Angeles', timeZoneName: 'longOffset' });
-
-/**
- * The end of the last day of the month after next, in Pacific time: what the portal shows, and is built with, changes
- * once a month.
- */
-export function endOfAccess(now: Date): string {
-  const day = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 3, 0));
-  const offset = PACIFIC.formatToParts(day)
-    .find(({ type }) => type === 'timeZoneName')
-    ?.value.slice('GMT'.length);
-  return `${day.toISOString().slice(0, 10)}T23:59:59${offset}`;
 }
 
 function providerSettings(key: OauthProvider, imapPort: number, world: World): Record<string, string> {

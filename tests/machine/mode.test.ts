@@ -46,7 +46,7 @@ test.each([
   ['mail and contacts where both ends can', { ...SESSIONS.moving }, BOTH],
   ['mail only where the source has no contacts', { ...SESSIONS.moving, operations: MAIL }, MAIL],
   ['mail only where contacts are not allowed', SESSIONS.toOther, MAIL],
-  ['mail only where nothing is known of the source', { ...SESSIONS.toGoogle, operations: null }, MAIL],
+  ['mail and contacts where nothing is known of the source', { ...SESSIONS.toGoogle, operations: null }, BOTH],
   ['mail and contacts for a download', { ...SESSIONS.downloading, operations: null }, BOTH],
 ])('a job is asked for %s', (_, session, operations) => {
   expect(operationsOf(context(session))).toEqual(operations);

@@ -59,6 +59,7 @@ const BROWSER = 'b'.repeat(64);
 async function exported(source: MemoryMailbox) {
   const id = await exports.newTransfer();
   await exports.exportMail(id, memoryAccount([source]));
+  await exports.endMail(id);
   await openWeb(web.services).owners.add(id, BROWSER);
   const [file] = (await web.services.transfers.status(id))?.exports ?? [];
   const [path] = await exports.files(id);

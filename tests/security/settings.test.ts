@@ -326,10 +326,12 @@ test.each([
 });
 
 test('a transfer is not erased before its files are', () => {
-  expect(problemsOf({ ...LEGACY, EXPORT_DAYS: '40' })).toEqual([
+  expect(problemsOf({ ...LEGACY, EXPORT_DAYS: '40', RETENTION_DAYS: '39' })).toEqual([
     expect.stringMatching('^RETENTION_DAYS must not be less'),
   ]);
   expect(problemsOf({ ...LEGACY, EXPORT_DAYS: '40', RETENTION_DAYS: '40' })).toEqual([]);
+  expect(readSettings({ ...LEGACY, EXPORT_DAYS: '40' })).toMatchObject({ exportDays: 40, retentionDays: 40 });
+  expect(readSettings({ ...LEGACY, EXPORT_DAYS: '29' })).toMatchObject({ exportDays: 29, retentionDays: 30 });
 });
 
 test('no script can write markup', () => {

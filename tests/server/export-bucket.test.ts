@@ -48,6 +48,7 @@ test('an export in a bucket is written, downloaded in parts and deleted as one i
   expect(await server.keys()).toHaveLength(1);
   expect(await readdir(join(folder, 'staging'))).toEqual([]);
 
+  await world.endMail(id);
   await openWeb(web.services).owners.add(id, BROWSER);
   const [file] = (await web.services.transfers.status(id))?.exports ?? [];
   const url = (file?.url ?? '').replace(web.settings.publicUrl, web.url);

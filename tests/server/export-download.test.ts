@@ -43,6 +43,7 @@ async function newExport(size: number) {
   const id = await exports.newTransfer();
   const message = { uid: 1, bytes: randomBytes(size), flags: [], internalDate: new Date(0) };
   await exports.exportMail(id, memoryAccount([{ path: 'INBOX', messages: [message] }]));
+  await exports.endMail(id);
   const status = await web.services.transfers.status(id);
   const [first] = v.parse(v.array(ExportFile), status?.exports);
   if (first === undefined) throw new Error('There is no file.');

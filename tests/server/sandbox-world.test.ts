@@ -13,7 +13,6 @@ import { OAUTH_PROVIDERS } from '../../src/contract/provider-name.ts';
 import { SETTING_NAMES } from '../../src/contract/settings/variables.ts';
 import { readSettings } from '../../src/contract/settings.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/main.ts';
-import { endOfAccess } from '../../src/sandbox/environment.ts';
 import { copyInto } from '../support/contacts-copy.ts';
 import { openContactReader, openContactWriter } from '../../src/server/contacts/open-contacts.ts';
 import { startProcess } from '../support/sandbox-process.ts';
@@ -41,18 +40,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('its mailboxes close as a month ends in Pacific time, in summer as well', () => {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: 'America/Los_Angeles',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    hourCycle: 'h23',
-  });
-  for (let month = 0; month < 12; month += 1) {
-    const end = Date.parse(endOfAccess(new Date(Date.UTC(2027, month, 15))));
-    expect(format.format(end + 1000)).toBe('1, 00:00');
-  }
+// `portal.md` §1: the end date is fixed. A sandbox that moved it would start a product with another default.
+test('leaves the day on which access ends as it is', () => {
+  expect(settings().accessEnd).toBe('2025-11-30T23:59:59-08:00');
 });
 
 function subscriber(at: number) {

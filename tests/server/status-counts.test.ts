@@ -52,6 +52,25 @@ test('an operation that completed without anything to count has a total of 0; on
   expect(status?.emailmigration).not.toHaveProperty('total');
 });
 
+test('the files of an export are there when its mail has ended, though they were finished before', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, { ...TRANSFER, destinationProvider: 'file_export' }, 'key');
+  const file = {
+    url: 'https://portal.example/api/exports/a/b.zip',
+    name: 'b.zip',
+    size: 1,
+    sha256: 'd'.repeat(64),
+    expires: '2026-12-07T00:00:00.000Z',
+  };
+  const written = { exportStanding: async () => 'finished' as const, exportFiles: async () => [file] };
+  const shown = () => statusOf(database, { ...NOTHING_ELSE, ...written }, ID);
+  const before = await shown();
+  expect(before).toMatchObject({ files: 'coming', emailmigration: { status: 'started' } });
+  expect(before).not.toHaveProperty('exports');
+  await endOperation(database, LEASE, 'emailmigration', { status: 'completed' });
+  expect(await shown()).toMatchObject({ files: 'there', exports: [file], emailmigration: { status: 'completed' } });
+});
+
 test('counts that come late or out of order never make a status fall, and done never exceeds total', async () => {
   await using database = await openTestDatabase(FRESH);
   await insertTransfer(database, TRANSFER, 'key');

@@ -208,6 +208,7 @@ export const SECTION_5: readonly Rule[] = [
     'a host check that fails with %s could not resolve the host',
     'a host that resolves is good, and goes with the sign-in and the transfer',
     'passes one that greets as IMAP',
+    'passes one that resolves, whatever answers there, and connects to none',
     'says what to do when the answer is %s',
   ),
   pageRule(

@@ -44,7 +44,8 @@ export const SECTION_7: readonly Rule[] = [
   rule(
     'POST /api/validate-imap/ | imap | Checks that the host resolves.',
     'passes one that greets as IMAP',
-    'answers closed, filtered, private, unknown and chatty hosts alike, after the same time',
+    'passes one that resolves, whatever answers there, and connects to none',
+    'answers private and unknown hosts and other ports alike, after the same time',
   ),
   rule(
     'POST /api/jobs-by-email/ | hash | Response: map of transfer id to start time.',
@@ -142,7 +143,8 @@ export const CALLS: readonly Rule[] = [
   rule(
     'POST /api/validate-imap/ | `{imap}` | `{ok: true}` | 400 `INVALID_IMAP`',
     'passes one that greets as IMAP',
-    'answers closed, filtered, private, unknown and chatty hosts alike, after the same time',
+    'passes one that resolves, whatever answers there, and connects to none',
+    'answers private and unknown hosts and other ports alike, after the same time',
   ),
   rule(
     'POST /api/jobs-by-email/ | `{hash}` | `{[jobid]: ISO 8601 start time}` newest first | 404 `MIGRATION_ID_NOT_FOUND`',

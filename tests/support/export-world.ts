@@ -20,6 +20,7 @@ import type { ExportStore } from '../../src/server/export/storage/export-store.t
 import { openLog } from '../../src/server/log.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import type { Lease } from '../../src/server/transfers/lease.ts';
+import { endOperation } from '../../src/server/transfers/operations.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from './fresh-database.ts';
 import type { MemoryAccount } from './memory-mailbox.ts';
@@ -45,6 +46,8 @@ export type ExportWorld = AsyncDisposable & {
     account: MemoryAccount,
     changes?: Partial<MailExport> & { services?: ExportServices },
   ): Promise<readonly Skipped[]>;
+  /** Ends the mail of a transfer whose archive is written, as its worker does: from then on its status has the files. */
+  endMail(transferId: string): Promise<void>;
   /** @param others what else is read of the address book */
   exportContacts(transferId: string, contacts: readonly Contact[], others?: readonly Reading[]): Promise<void>;
   /** The paths of the finished files. */
@@ -116,6 +119,7 @@ export async function openExportWorld(
       await stageMail(other, work);
       return writeArchives(other, work);
     },
+    endMail: (transferId) => endOperation(database, leaseOf(transferId), 'emailmigration', { status: 'completed' }),
     exportContacts: async (transferId, contacts, others = []) => {
       const reader: ContactReader = {
         survey: async () => ({ total: contacts.length, uids: new Set(contacts.map(({ uid }) => uid)) }),

@@ -55,7 +55,6 @@ export const PAGES = {
   PRIVACY_URL: 'https://www.sanbrunocable.example/privacy',
   TERMS_URL: 'https://www.sanbrunocable.example/terms',
   DESTINATION_MAIL_URL: 'https://mail.yahoo.example/',
-  ACCESS_END: '2025-11-30T23:59:59-08:00',
 };
 
 /** Starts the whole product with its embedded defaults and the sandbox. `DATA_DIR` defaults to a folder of its own with a fresh database. */

@@ -9,7 +9,8 @@ export const again = {
   path: '/api/v2/transfers/again/',
   Request: v.object({
     job_id: TransferId,
-    source_account: v.object({ password: GivenPassword }),
+    /** Missing credentials are refused only to whoever may manage the transfer, when it has ended. */
+    source_account: v.optional(v.object({ password: v.optional(GivenPassword) }), {}),
     destination_account: v.optional(
       v.object({
         password: v.optional(GivenPassword),

@@ -66,6 +66,8 @@ export async function statusOf(sql: Sql, sources: StatusSources, id: string): Pr
   const standing = await sources.exportStanding(id);
   const status = await progressesOf(sql, sources, id);
   if (status === null || standing === null) return status;
+  // The archive may have been finished since the operations were read.
+  if (status.emailmigration?.finished === undefined) return { ...status, files: 'coming' };
   const exports = await sources.exportFiles(id);
   if (exports.length > 0) return { ...status, files: 'there', exports };
   return { ...status, files: standing === 'finished' ? 'deleted' : 'coming' };

@@ -28,10 +28,12 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
       'This transfer can not be run again now. Please wait until it is done.',
     );
   const until = body.daily === true ? await untilOf(id, services) : null;
-  await provenSecret(transfer, 'source', source, services, visit);
+  const { password } = source;
+  if (password === undefined) throw notGiven('source');
+  await provenSecret(transfer, 'source', { password }, services, visit);
   const secret = await provenSecret(transfer, 'destination', destination, services, visit);
   if (secret === null) throw notGiven('destination');
-  const order = orderAgain(transfer, source.password, secret);
+  const order = orderAgain(transfer, password, secret);
   if (order.operations.length === 0)
     throw new Refusal(
       409,
@@ -47,7 +49,7 @@ export const answerAgain = route(again, 'calls by a client', async ({ body }, se
     const started = await startAnew(order, asked, services);
     const takesToken = await putRightBy(order, started.id, services);
     if (until !== null) {
-      const secrets = { source: { kind: 'password', password: source.password }, destination: secret } as const;
+      const secrets = { source: { kind: 'password', password }, destination: secret } as const;
       await switchDailyOn(services, transfer, secrets, services.now(), until);
       services.securityLog('daily switched on', { client: visit.client, transferId: id });
     }

@@ -29,13 +29,15 @@ type Writing = Pick<Web, 'settings' | 'limits' | 'log' | 'owners' | 'sessions' |
  */
 export const answerSupportForm = route(
   supportForm,
-  'support messages by a client',
+  'calls by a client',
   async ({ body }, { settings, limits, log, now, ...guard }: Writing, visit) => {
     const { smtpUrl, mailFrom, supportEmail, supportPhone, legacyName, legacyDomains, publicUrl } = settings;
     const [cableDomain = ''] = legacyDomains;
     if (!isAtDomain(body.emailAddress, [cableDomain]))
       throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a valid ${cableDomain} email address.`);
     if (smtpUrl === undefined || mailFrom === undefined || supportEmail === undefined) throw notSent();
+    // Only what could be sent counts as a message.
+    await limits.take('support messages by a client', visit.client);
     const isOwner = await hasProven(guard, visit, { mailbox: body.emailAddress, transferId: body.migrationId });
     if (isOwner) await limits.take('support messages about a mailbox by its owner', likenessOf(body.emailAddress));
     else await limitStranger(limits, body.emailAddress, visit);
