@@ -284,7 +284,7 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
       await field.fill(' IMAP.Mail.example:1143 ');
       // The submit is off as yet, so that the browser does nothing by itself.
       await field.press('Enter');
-      await page.getByText('We found this mail server.').waitFor();
+      await page.getByText('We found this server.').waitFor();
       await field.blur();
       expect(wire.askedFor('/api/validate-imap/')).toHaveLength(1);
       expect(wire.askedFor('/api/validate-imap/')[0]?.body).toEqual({ imap: 'imap.mail.example:1143' });

@@ -70,7 +70,7 @@ export async function fillOther(page: Page, { email, password }: Subscriber, hos
     await form.getByLabel('Use a custom IMAP host').check();
     await form.getByLabel('IMAP host', { exact: true }).fill(host);
     await form.getByLabel('IMAP host', { exact: true }).blur();
-    await form.getByText('We found this mail server.').waitFor();
+    await form.getByText('We found this server.').waitFor();
   }
   await form.getByRole('button', { name: 'Sign in', exact: true }).click();
 }

@@ -178,7 +178,7 @@ describe('the product in Firefox (needs firefox and pdftotext)', needs('firefox'
     await page.fill('Password', WALTER.password);
     await page.press('Use a custom IMAP host');
     await page.fill('IMAP host', `${walters.host}${TAB}`);
-    await page.says('We found this mail server.');
+    await page.says('We found this server.');
     await page.press('Sign in');
     await page.fill('Notification email', 'maria@mail.example');
     await page.press('Transfer');

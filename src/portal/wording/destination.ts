@@ -73,7 +73,7 @@ export const destination = {
     customHost: 'Use a custom IMAP host',
     host: 'IMAP host',
     hostHelp: 'Your provider can tell you this name. It looks like imap.example.com.',
-    hostGood: 'We found this mail server.',
+    hostGood: 'We found this server.',
     invalidHost: 'Invalid IMAP. Please enter a valid IMAP address.',
     unresolvedHost: 'Could not resolve IMAP host.',
     unsupported: 'This provider is not supported.',
