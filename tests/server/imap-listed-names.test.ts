@@ -15,6 +15,7 @@ const CAPABILITIES = 'IMAP4rev1 NAMESPACE LIST-STATUS LIST-EXTENDED SPECIAL-USE'
  * @param options.attributes of some of them
  * @param options.apart what only a list of its own namespace shows
  * @param options.refuses lines that it answers BAD
+ * @param options.unlisted what it has besides, as they are asked for, and never lists
  */
 async function serverWith(
   names: readonly string[],
@@ -23,7 +24,14 @@ async function serverWith(
     attributes = {},
     apart = /(?!)/,
     refuses = /(?!)/,
-  }: { namespace?: string; attributes?: Record<string, string>; apart?: RegExp; refuses?: RegExp } = {},
+    unlisted = new Set<string>(),
+  }: {
+    namespace?: string;
+    attributes?: Record<string, string>;
+    apart?: RegExp;
+    refuses?: RegExp;
+    unlisted?: ReadonlySet<string>;
+  } = {},
 ) {
   const opened: string[] = [];
   const answer = (verb: string, rest: string): readonly string[] => {
@@ -44,6 +52,7 @@ async function serverWith(
             ]
           : [],
       );
+    if (verb === 'STATUS' && unlisted.has(rest.split(' ')[0] ?? '')) return ['* STATUS INBOX (UIDVALIDITY 7)'];
     if (verb !== 'EXAMINE') return [];
     opened.push(rest);
     return ['* 0 EXISTS', `* OK [UIDVALIDITY ${names.indexOf(rest) + 1}]`];
@@ -163,6 +172,20 @@ test.each([
   const path = pathListedAs(listed);
   expect(mailboxName(path)).toBe(`"${listed.replaceAll(/["\\]/g, '\\$&')}"`);
   expect(readablePath(path)).toBe(readable);
+});
+
+test('an inbox that no list shows is there if the server says how it stands', async () => {
+  for (const names of [[], ['"Work"']]) {
+    using server = await serverWith(names, { unlisted: new Set(['"INBOX"']) });
+    await using control = await openControl(server.account, { trusted: [] });
+    expect((await control.mailboxes()).map(({ path }) => path).toSorted()).toEqual([
+      'INBOX',
+      ...names.map((name) => name.replaceAll('"', '')),
+    ]);
+    using empty = await serverWith(names, { refuses: /STATUS "INBOX"/ });
+    await using other = await openControl(empty.account, { trusted: [] });
+    expect((await other.mailboxes()).map(({ path }) => path)).toEqual(names.map((name) => name.replaceAll('"', '')));
+  }
 });
 
 test('the inbox has one name, and what can not be quoted is sent encoded', () => {

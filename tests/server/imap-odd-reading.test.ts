@@ -586,7 +586,7 @@ describe('Reading from odd servers', () => {
       say(`* 1 FETCH (X (${'a '.repeat(30_000)}) ${'BODY[] {0}\r\n '.repeat(900)})`, `${tag} OK`);
     });
     const from = process.cpuUsage();
-    await gathered(reader.fetch('INBOX', [3]));
+    await expect(gathered(reader.fetch('INBOX', [3]))).rejects.toMatchObject({ fault: 'lost' });
     expect(process.cpuUsage(from).user / 1e6, 'seconds').toBeLessThan(2);
   });
 
@@ -629,6 +629,29 @@ describe('Reading from odd servers', () => {
       say(`${tag} PREAUTH hello`);
     });
     await expect(reader.open('INBOX')).rejects.toMatchObject({ fault: 'lost' });
+  });
+
+  test.each([
+    ['less than it has', `{3}\r\nhello\r\n)`],
+    [
+      'more than it has, up to a line that goes on',
+      `{${47 + ROW.length}}\r\nhello\r\n)\r\n* 2 FETCH (UID 4 ${ROW} BODY[] {3}\r\ntwo)`,
+    ],
+    ['more than it has, up to an item', `{29}\r\nhello\r\n)\r\n* 2 FETCH (UID 4 ${ROW} BODY[] {3}\r\ntwo)`],
+  ])('of a message that is counted wrong, %s, no end comes', async (_, body) => {
+    const { reader } = await reading((line, { tag, say }) => {
+      if (!isFetch(line)) return false;
+      say(`* 1 FETCH (UID 3 ${ROW} BODY[] ${body}`, `${tag} OK done`);
+    });
+    const ended: number[] = [];
+    const read = async () => {
+      for await (const { uid, octets } of reader.fetch('INBOX', [3, 4])) {
+        await octetsOf(octets);
+        ended.push(uid);
+      }
+    };
+    await expect(read()).rejects.toMatchObject({ fault: 'lost' });
+    expect(ended).toEqual([]);
   });
 
   test('a body that breaks off throws at its reader', async () => {

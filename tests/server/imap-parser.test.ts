@@ -185,6 +185,7 @@ describe('What a FETCH says', () => {
 
   test('what makes no sense is left out', () => {
     expect(read('* 1 FETCH (UID 0 RFC822.SIZE NIL FLAGS NIL)')).toEqual({ number: 1, flags: [] });
+    expect(read('* 1 FETCH (UID 4294967296)')).toEqual({ number: 1 });
     expect(read('* 1 FETCH (INTERNALDATE "yesterday" UID 1x)').internalDate?.getTime()).toBeNaN();
   });
 

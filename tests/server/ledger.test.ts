@@ -247,7 +247,8 @@ describe('the ledger', () => {
     const locked = { ...INBOX, sourcePath: 'Locked', total: 0, reason: 'mailbox unreadable' };
     await ledger.addMailboxes([locked]);
     await ledger.addMailboxes([{ ...locked, sourceUidValidity: 2n }]);
-    await ledger.settle([row(1), row(2, { fate: 'refused', reason: 'too large', subject: 'Film' })]);
+    const refused = { fate: 'refused', reason: 'too large', subject: 'Film' } as const;
+    await ledger.settle([row(1), row(2, refused), row(3, { fate: 'gone' })]);
     expect(await skippedMessages(database, lease.transferId, 10)).toEqual([
       { mailbox: 'Locked', reason: 'The mail server does not let us read this folder.' },
       { mailbox: 'INBOX', reason: 'The message is too large for the new mailbox.', subject: 'Film' },

@@ -33,6 +33,10 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 const some = (from: number, count: number, octets?: number) =>
   Array.from({ length: count }, (_, number) => letter(from + number, octets));
 
+/** A collection, as PROPFIND shows it. */
+const collection = (path: string, kinds = '') =>
+  `<response><href>${path}</href><propstat><prop><resourcetype><collection/>${kinds}</resourcetype></prop><status>HTTP/1.1 200 OK</status></propstat></response>`;
+
 async function dovecotOfTest(options?: DovecotOptions): Promise<Dovecot> {
   const dovecot = await startDovecot(options);
   onTestFinished(() => dovecot[Symbol.asyncDispose]());
@@ -296,6 +300,25 @@ describe('the contacts of an export', { timeout: 60_000 }, () => {
     const logged = world.web.logLines.filter((line) => line.includes(ordered.id)).join('');
     expect(logged).toMatch(/"status":401,"msg":"a contacts request failed"/);
     expect(logged).toContain('the contacts of an export could not be read');
+  });
+
+  test('of which there is more than we read are left out, and their owner is told so', async () => {
+    const books = Array.from({ length: 101 }, (_, number) => collection(`/${number}/`, '<C:addressbook/>'));
+    const all = [collection('/'), ...books].join('');
+    await using line = await startHttpListener((asked, answer) => {
+      answer.writeHead(207, { 'content-type': 'application/xml' });
+      const said = `<multistatus xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav">${all}</multistatus>`;
+      asked.resume().on('end', () => answer.end(said));
+    });
+    const world = await openWorldOfTest({
+      mail: { INBOX: some(0, 2) },
+      environment: { LEGACY_CARDDAV_URL: `http://127.0.0.1:${line.port}/` },
+    });
+    await using _worker = await world.work();
+    const ordered = await orderExport(world);
+    await whenEnded(world, ordered);
+    const { contactsmigration: contacts } = await statusOf(world, ordered);
+    expect(contacts).toMatchObject({ status: 'error', failure: SENTENCES.contactsTooManyForFiles });
   });
 
   test(

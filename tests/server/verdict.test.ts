@@ -209,6 +209,16 @@ test('when an address book refuses, its owner is told which of the two it is', (
   }
 });
 
+test('when an address book has too many contacts, its owner is told that, and which of the two it is', () => {
+  for (const [account, failure] of [
+    ['source', SENTENCES.contactsTooMany],
+    ['destination', SENTENCES.newContactsTooMany],
+  ] as const) {
+    const tooMany = Object.assign(new ContactStoreError('too many', '100,001 cards'), { account });
+    expect(verdictOn(tooMany, 1, false, 0)).toMatchObject({ kind: 'end', end: { failure } });
+  }
+});
+
 test('a refused password is retried twice where it has worked before, and otherwise left to its owner at once', () => {
   const refused = new MailError('credentials', 'No.');
   const kinds = (hasMoved: boolean) => [1, 2, 3].map((run) => verdictOn(refused, run, hasMoved, 0).kind);

@@ -174,6 +174,8 @@ export type Quirks = {
   } | null;
   /** A mailbox that has another UIDVALIDITY each time it is opened. */
   readonly renumbers: string | null;
+  /** A mailbox whose messages have other UIDs each time it is opened, under the same UIDVALIDITY. */
+  readonly shiftsUids: string | null;
   /** This part of the messages that are asked for it leaves out of its answer, each time others (Yahoo). */
   readonly leavesOut: number;
   /**
@@ -255,6 +257,7 @@ export const GOOD: Quirks = {
   tellsFlags: false,
   closing: null,
   renumbers: null,
+  shiftsUids: null,
   leavesOut: 0,
   refusesReading: null,
   saysUidNext: true,
@@ -389,6 +392,11 @@ export class SimulatedAccount {
     });
     folder.uidNext = folder.messages.length + 1;
     folder.stale += 1;
+  }
+
+  /** All have other UIDs, and nobody is told. */
+  shiftUids({ messages }: MailFolder): void {
+    for (const message of messages) message.uid += 1000;
   }
 
   size(): number {

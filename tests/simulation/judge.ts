@@ -191,8 +191,8 @@ function withoutCause(scenario: Scenario, receipt: Receipt, differences: number)
   } else if (differences + receipt.lost + unlisted + mailboxesLeft + changed === 0) wrong.push('a review of nothing');
   if (unlisted > 0 && source.shortListings === undefined) wrong.push(`${unlisted} unlisted are told of none`);
   const isClosed = [source, destination].some(
-    ({ closing, refusesReading, renumbers }) =>
-      closing !== undefined || renumbers !== undefined || (refusesReading ?? PASSING).until === undefined,
+    ({ closing, refusesReading, renumbers, shiftsUids }) =>
+      (closing ?? renumbers ?? shiftsUids) !== undefined || (refusesReading ?? PASSING).until === undefined,
   );
   // Its listing may take more commands than a connection lasts for.
   const isEndless = [source, destination].some(
@@ -226,9 +226,9 @@ function isOfSource(note: string): boolean {
 /** Reasons that say of the one server what only the other one has given cause for. */
 function falselyNoted({ scenario, noted }: Pick<Evidence, 'scenario' | 'noted'>): string[] {
   const isWell = (side: Side) => {
-    const { closing, refusesReading, renumbers, goodbyeAfterCommands, shortListings } = scenario[side];
+    const { closing, refusesReading, renumbers, shiftsUids, goodbyeAfterCommands, shortListings } = scenario[side];
     const { longestName, refusesCreating, quota } = scenario[side];
-    const causes = [closing, refusesReading, renumbers, goodbyeAfterCommands, shortListings, longestName];
+    const causes = [closing, refusesReading, renumbers, shiftsUids, goodbyeAfterCommands, shortListings, longestName];
     if ([...causes, refusesCreating, quota].some((cause) => cause !== undefined)) return false;
     if (scenario.poison.some((each) => sideOf(each) === side)) return false;
     return ![...scenario.deeds, ...scenario.links].some((each) => each.side === side);

@@ -95,9 +95,10 @@ export type ContactCredentials =
  * - `unavailable`: it did not answer, or was busy for too long. The request may have been executed. Try again later.
  * - `full`: the account is full; its owner has to make room.
  * - `refused`: it understood the request and declined.
- * - `unexpected`: its answer is invalid, or exceeds a limit.
+ * - `too many`: it holds more contacts, or address books, than are read of an account.
+ * - `unexpected`: its answer is invalid, or exceeds another limit.
  */
-export type ContactStoreFault = 'authentication' | 'unavailable' | 'full' | 'refused' | 'unexpected';
+export type ContactStoreFault = 'authentication' | 'unavailable' | 'full' | 'refused' | 'too many' | 'unexpected';
 
 type Particulars = {
   readonly host?: string;
@@ -135,6 +136,9 @@ export class ContactStoreError extends Error {
     this.isThere = particulars.isThere ?? false;
   }
 }
+
+/** Most contacts that are read of an account: those of a destination are all in memory while a copy runs. */
+export const CONTACTS_AT_MOST = 100_000;
 
 /** A conflict, or a 5xx that does not mean busy, on every attempt: the cause is the one item requested. */
 export function isOfOne({ fault, status }: ContactStoreError): boolean {

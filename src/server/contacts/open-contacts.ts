@@ -2,7 +2,13 @@ import type { OauthProvider } from '../../contract/provider.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { cardDavReader } from './carddav/carddav-reader.ts';
 import { cardDavWriter } from './carddav/carddav-writer.ts';
-import { ContactStoreError, type ContactCredentials, type ContactReader, type ContactWriter } from './contact-store.ts';
+import {
+  CONTACTS_AT_MOST,
+  ContactStoreError,
+  type ContactCredentials,
+  type ContactReader,
+  type ContactWriter,
+} from './contact-store.ts';
 import { Dav } from './carddav/dav.ts';
 import { GOOGLE_REFUSALS, googleWriter } from './google/google-contacts.ts';
 import { MICROSOFT_REFUSALS, microsoftWriter } from './microsoft/microsoft-contacts.ts';
@@ -66,15 +72,12 @@ function destinationOf(writer: ContactWriter): ContactWriter {
   };
 }
 
-/** Everything the destination holds is kept in memory while a copy runs. */
-const CONTACTS_AT_MOST = 100_000;
-
 async function* bounded<Item>(items: AsyncIterable<Item>): AsyncIterable<Item> {
   let count = 0;
   for await (const item of items) {
     count += 1;
     if (count > CONTACTS_AT_MOST)
-      throw new ContactStoreError('unexpected', `there are more than ${CONTACTS_AT_MOST} contacts`);
+      throw new ContactStoreError('too many', `there are more than ${CONTACTS_AT_MOST} contacts`);
     yield item;
   }
 }

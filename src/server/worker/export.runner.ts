@@ -50,6 +50,8 @@ export const runContactsStaging: Runner = async (run, services) => {
       case 'unexpected':
       case 'full':
         return interrupted(SENTENCES.contactsUnreadable);
+      case 'too many':
+        return interrupted(SENTENCES.contactsTooManyForFiles);
       case 'unavailable':
         if (!delaysExport(error, run.idleRuns())) return interrupted(SENTENCES.contactsUnreachableForFiles);
         throw error;

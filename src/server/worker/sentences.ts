@@ -53,6 +53,12 @@ export const SENTENCES = {
     'Your new address book is full. Nothing was deleted from the address book you are moving. Please make room in the new one and press “Put it right” on the status page. Nothing is copied twice.',
   contactsDiffer:
     'Some contacts are missing from your new address book, or are there twice. Nothing was deleted from the address book you are moving. Please contact support with your transfer ID.',
+  contactsTooMany:
+    'The address book you are moving is too large for us to bring. Nothing was deleted there. Please contact support with your transfer ID.',
+  newContactsTooMany:
+    'Your new address book has more contacts than we can compare with yours. Nothing was deleted from the address book you are moving. Please contact support with your transfer ID.',
+  contactsTooManyForFiles:
+    'Your address book is too large for us, so your files have no contacts. Nothing was deleted there. Please contact support with your transfer ID.',
   contactsUnreadable:
     'We could not read your address book, so your files have no contacts. Nothing was deleted there. Please contact support with your transfer ID.',
   exportWithoutMail:

@@ -224,6 +224,8 @@ function finalRefusal(error: unknown): Verdict | null {
     case 'refused':
     case 'unexpected':
       return ending(error.account === 'source' ? SENTENCES.contactsNotRead : SENTENCES.contactsRefused);
+    case 'too many':
+      return ending(error.account === 'source' ? SENTENCES.contactsTooMany : SENTENCES.newContactsTooMany);
     case 'full':
     case 'authentication':
     case 'unavailable':

@@ -80,6 +80,7 @@ export function mailboxCommands(session: Session) {
     const isClosed = closing !== null && load.opened > closing.opens && load.opened <= (closing.until ?? Infinity);
     if (isClosed && isClosing(folder)) throw new Refusal('NO', `[${closing.code ?? 'NOPERM'}] It can not be opened`);
     if (quirks.renumbers === folder.name) account.renumber(folder);
+    if (quirks.shiftsUids === folder.name) account.shiftUids(folder);
     const told = new Map(folder.messages.map((message) => [message, flagsOf(message)]));
     session.selected = { folder, stale: folder.stale, view: shown(folder), readOnly, told };
     const flags = '\\Answered \\Flagged \\Deleted \\Seen \\Draft';

@@ -219,6 +219,12 @@ test(
   },
 );
 
+test('a mailbox that lists its messages under other UIDs each time it is opened is told as left, not as read', async () => {
+  const { wrong, ends } = endsOf(await simulate(scenarioWith([3, 3], { source: { shiftsUids: 'Box 1' } })));
+  expect(ends).toEqual([{ failure: undefined, mailboxesLeft: 1 }]);
+  expect(wrong).toEqual([]);
+});
+
 test('a server that is in trouble with both of two mailboxes for good is waited for a day, and then told', async () => {
   for (const [side, only] of [
     ['source', 'EXAMINE'],

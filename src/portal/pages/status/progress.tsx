@@ -1,4 +1,5 @@
-import type { Progress } from '../../../contract/calls/status.ts';
+import { memo, useDeferredValue } from 'react';
+import type { Folder, Progress } from '../../../contract/calls/status.ts';
 import { copiedBy, presentOf } from '../../../contract/transfer-status.ts';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
 import { comparing, folders as folderWords, isComparing } from '../../wording/status-life.ts';
@@ -39,22 +40,41 @@ function thereBy(progress: Progress): number {
   return copiedBy(progress) + presentOf(progress) + (progress.moved ?? 0);
 }
 
-/** The folders in the order of work. Visitors who may not see their names see numbers instead. */
-export function Folders({ progress: { folders = [] } }: Props) {
+/**
+ * The folders in the order of work. Visitors who may not see their names see numbers instead. They are drawn when there
+ * is time for it, after everything else: an account may have thousands, and their counts change all the while.
+ */
+export function Folders({ progress }: Props) {
+  const folders: readonly Folder[] = progress.folders ?? NONE;
+  const drawn = useDeferredValue(folders, NONE);
   if (folders.length === 0) return null;
   return (
     <details>
       <summary>{folderWords.title}</summary>
-      <ul className="folders">
-        {folders.map(({ name, done, total }, index) => (
-          // The order of work does not change.
-          // oxlint-disable-next-line react/no-array-index-key
-          <li key={index}>
-            <bdi>{name ?? folderWords.unnamed(index + 1)}</bdi>
-            <span className="soft">{folderWords.count(done, total)}</span>
-          </li>
-        ))}
-      </ul>
+      <FolderList folders={drawn} />
     </details>
   );
 }
+
+const NONE: readonly Folder[] = [];
+
+const FolderList = memo(function FolderList({ folders }: { readonly folders: readonly Folder[] }) {
+  return (
+    <ul className="folders">
+      {folders.map(({ name, done, total }, index) => (
+        // The order of work does not change.
+        // oxlint-disable-next-line react/no-array-index-key
+        <FolderLine key={index} name={name ?? folderWords.unnamed(index + 1)} done={done} total={total} />
+      ))}
+    </ul>
+  );
+});
+
+const FolderLine = memo(function FolderLine({ name, done, total }: Required<Folder>) {
+  return (
+    <li>
+      <bdi>{name}</bdi>
+      <span className="soft">{folderWords.count(done, total)}</span>
+    </li>
+  );
+});

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
 import { davRequest, propfind, type DAVResponse } from 'tsdav';
-import { ContactStoreError, isOfOne } from '../contact-store.ts';
+import { CONTACTS_AT_MOST, ContactStoreError, isOfOne } from '../contact-store.ts';
 import { decodeUnlabelled } from '../vcard/quoted-printable.ts';
 import type { CardFault } from '../vcard/vcard-lines.ts';
 import { ANSWER_OCTETS, AnswerTooLarge, type Web } from '../web.ts';
@@ -10,9 +10,8 @@ import { isWellFormed } from './well-formed.ts';
 
 /** Cards requested in one multiget (RFC 6352 §8.7). */
 const CARDS_AT_ONCE = 50;
-/** Most address books in an account, and cards in an address book. */
+/** Most address books in an account. */
 const BOOKS_AT_MOST = 100;
-const CARDS_AT_MOST = 100_000;
 
 /** Most octets of XML parsed synchronously. If a multiget exceeds them, fewer cards are requested at once. */
 export const CARDS_OCTETS = 2 * 1024 * 1024;
@@ -92,7 +91,7 @@ export class Dav {
     const books = shown.filter(isBook);
     if (books.length === 0 && !isEmptyCollection(shown)) return null;
     if (books.length > BOOKS_AT_MOST)
-      throw new ContactStoreError('unexpected', `${home.host} has more than ${BOOKS_AT_MOST} address books`);
+      throw new ContactStoreError('too many', `${home.host} has more than ${BOOKS_AT_MOST} address books`);
     return books.flatMap((book) =>
       book.href === undefined ? [] : [{ url: this.#web.resolve(book.href, home), name: nameOf(book) }],
     );
@@ -110,8 +109,8 @@ export class Dav {
         if (status === 507) throw new ContactStoreError('refused', `${book.host} does not list all of its cards`);
         if (url.pathname !== book.pathname) cards.push({ url, etag: textOf(props?.['getetag']) });
       }
-      if (cards.length > CARDS_AT_MOST)
-        throw new ContactStoreError('unexpected', `${book.host} has more than ${CARDS_AT_MOST} cards`);
+      if (cards.length > CONTACTS_AT_MOST)
+        throw new ContactStoreError('too many', `${book.host} has more than ${CONTACTS_AT_MOST} cards`);
     }
     return cards.toSorted((a, b) => (a.url.pathname < b.url.pathname ? -1 : 1));
   }

@@ -121,6 +121,7 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
   const known = await rowsOf(mailbox, isNew, older, work);
   const groups = isNew && older.length === 0 ? [] : await openGroupsOf([mailbox, ...older], run);
   const todo = countWaiting(known, work);
+  run.gone.delete(mailbox.id);
   // The ledger does know the folder, under a name that it keeps in another form: from the next try on, `older` has it.
   const isBlank = mailbox.destinationPath === destinationPath && known.settled.size === 0 && groups.length === 0;
   if (begun !== undefined && !isBlank) throw new MailError('lost', 'The mailbox is known after all.');
@@ -135,6 +136,7 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
       await (begun?.claims ?? run.copy.ledger.claimed(mailbox.destinationPath, selected.uidValidity)),
     );
     await settleAndSend({ mailbox, selected, claims, session, run, goesOn }, known, groups, begun, work);
+    await unlessNoneIsKnown(mailbox, work);
   }
   for (const check of known.checks) run.check(check);
   return todo;
@@ -150,6 +152,23 @@ async function rowsOf(
   const known = isNew ? noRows() : await readRows(mailbox, run, listing.messages);
   const hasTaken = await takeOverOlder(older, mailbox, listing, known.settled, session, run);
   return hasTaken ? readRows(mailbox, run, listing.messages) : known;
+}
+
+/**
+ * All that was listed is said to be gone, and the mailbox holds no less than before: the source has other UIDs each time
+ * it is asked, under the same UIDVALIDITY.
+ * @throws {FolderLeft}
+ */
+async function unlessNoneIsKnown(mailbox: LedgerMailbox, { listing, session, run }: Work): Promise<void> {
+  const { messages, opened } = listing;
+  if (messages.length === 0 || run.gone.get(mailbox.id) !== messages.length) return;
+  const { exists } = await reopen(session.reader, mailbox.sourcePath, opened.uidValidity, run);
+  if (exists < messages.length) return;
+  await run.copy.ledger.forget(
+    mailbox.id,
+    Array.from(messages, ({ uid }) => uid),
+  );
+  throw new FolderLeft('mailbox unreadable', new Error('The source knows none of the UIDs that it lists.'));
 }
 
 async function openGroupsOf(mailboxes: readonly LedgerMailbox[], { copy }: Run): Promise<readonly Group[]> {

@@ -185,6 +185,7 @@ async function runEngine<Result>(
     otherwise: new Map(),
     searches: new Map(),
     stale: new Set(),
+    gone: new Map(),
     unsure: new Map(),
     ...openFaults(),
     opened: { source: new Set(), destination: new Set() },

@@ -55,7 +55,7 @@ export async function countSkippedMessages(sql: Sql, transferId: string): Promis
 
 /**
  * How far the folders are, in the order of work. A folder with several UIDVALIDITYs has one entry, and counts the rows
- * of the latest; one that was left before anybody could count it has none.
+ * of the latest, but for what was deleted at the source; one that was left before anybody could count it has none.
  */
 export function foldersOf(sql: Sql, transferId: string): Promise<FolderProgress[]> {
   return sql.query<FolderProgress>(
@@ -66,7 +66,7 @@ export function foldersOf(sql: Sql, transferId: string): Promise<FolderProgress[
        from ledger_mailboxes m where m.transfer_id = $1 and m.total is not null group by m.source_path
        having max(m.total) > 0 or bool_or(m.source_uid_validity <> 0)) folders,
      lateral (select count(*)::integer as settled, (count(*) filter (where not (${LEFT_OUT})))::integer as done
-       from ledger l where l.mailbox_id = mailbox) counts
+       from ledger l where l.mailbox_id = mailbox and l.fate <> 'gone') counts
      order by first`,
     [transferId],
   );

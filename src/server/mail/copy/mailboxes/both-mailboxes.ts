@@ -1,5 +1,5 @@
 import { isRefusal, MailboxRenumbered, MailError } from '../../imap/mail-error.ts';
-import type { MailReader, Selected } from '../../imap/streams.ts';
+import type { MailReader, Opened, Selected } from '../../imap/streams.ts';
 import { FolderLeft, type Run, type Session } from '../run/run.ts';
 import { notingHangUps } from '../troubles/hang-ups.ts';
 import { makeMailbox } from './making.ts';
@@ -32,9 +32,10 @@ async function withUidNext(path: string, selected: Selected, { checker }: Sessio
 }
 
 /** Opens the mailbox again. The listed UIDs mean nothing under another UIDVALIDITY. */
-export async function reopen(reader: MailReader, path: string, uidValidity: bigint, run: Run): Promise<void> {
+export async function reopen(reader: MailReader, path: string, uidValidity: bigint, run: Run): Promise<Opened> {
   const opened = await unlessUnreadable(notingHangUps('source', path, reader, run, () => reader.open(path)));
   if (opened.uidValidity !== uidValidity) throw new MailboxRenumbered('source');
+  return opened;
 }
 
 /** A refusal by the source is not the fault of the mailbox that is copied into. */

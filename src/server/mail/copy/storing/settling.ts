@@ -358,7 +358,9 @@ export async function settleUnseen(unseen: readonly Planned[], sending: Sending)
   const gone = unseen
     .filter((message) => !there.has(message.uid))
     .map((message): NewRow => ({ ...message, mailboxId: mailbox.id, fate: 'gone', verified: false }));
-  if (gone.length > 0) await commitOutcome(gone, [], sending);
+  if (gone.length === 0) return;
+  await commitOutcome(gone, [], sending);
+  run.gone.set(mailbox.id, (run.gone.get(mailbox.id) ?? 0) + gone.length);
 }
 
 export function subjectIn(head: Buffer): { subject?: string } {

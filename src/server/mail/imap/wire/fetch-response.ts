@@ -19,6 +19,9 @@ export type FetchItems = {
   body?: Buffer | null;
 };
 
+/** A server answers BAD to a higher one, or finds nothing under it. */
+export const HIGHEST_UID = 2 ** 32 - 1;
+
 /**
  * How many lists of flags are kept for messages to share: a mailbox of half a million has only a few dozen different
  * ones.
@@ -73,13 +76,18 @@ export class FetchReader {
     const items: FetchItems = { number: FetchReader.numberOf(line) };
     const reader = new ValueReader(parts, itemsAt(line));
     if (!reader.enter()) throw new MailError('lost', 'The mail server gave a message no items.');
+    let hasBody = false;
     while (!reader.leave()) {
       if (unfinished && reader.done) return { items, open: '' };
       const name = reader.name();
+      // A literal that is said to be longer than it is has the beginning of the next response in it.
+      if (isBody(name) && hasBody) throw overrun();
+      hasBody ||= isBody(name);
       if (unfinished && reader.done) return { items, open: name };
       if (name === 'FLAGS') items.flags = this.#flagsIn(reader);
       else take(items, name, reader.value());
     }
+    if (hasBody && !reader.done) throw overrun();
     return { items, open: undefined };
   }
 
@@ -96,6 +104,14 @@ export class FetchReader {
     if (plain !== undefined && this.#flags.size < SHARED_LISTS) this.#flags.set(ownText(list), flags);
     return flags;
   }
+}
+
+function isBody(name: string): boolean {
+  return name === 'BODY[]' || name === 'RFC822';
+}
+
+function overrun(): MailError {
+  return new MailError('lost', 'The mail server gave a message more octets than it has.');
 }
 
 function tooManyFlags(): MailError {
@@ -116,7 +132,7 @@ function itemsAt(line: string): number {
 function take(items: FetchItems, name: string, value: Value): void {
   switch (name) {
     case 'UID':
-      if (numberOf(value) > 0) items.uid = numberOf(value);
+      if (numberOf(value) > 0 && numberOf(value) <= HIGHEST_UID) items.uid = numberOf(value);
       break;
     case 'RFC822.SIZE':
       if (numberOf(value) >= 0) items.size = numberOf(value);

@@ -198,13 +198,14 @@ export class Fetching implements AsyncIterable<Fetched>, AsyncIterator<Fetched> 
   #takeResponse(parts: readonly Part[], line: string, alone?: number, described?: FetchItems): boolean {
     if (FetchReader.numberOf(line) < 0) return false;
     const coming = this.#coming;
-    this.#coming = undefined;
     // Nothing follows the octets: everything else was read when they began.
     if (coming !== undefined && parts.length === 3 && parts[1] === null && parts[2] === ')') {
+      this.#coming = undefined;
       this.#finishIfWhole();
       return true;
     }
     const items = this.#reader.read(parts);
+    this.#coming = undefined;
     const uid = items.uid ?? aloneAs(alone, items, described);
     if (items.body === undefined || uid === undefined || !this.#wanted.has(uid)) {
       this.#finishIfWhole();

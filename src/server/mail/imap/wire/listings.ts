@@ -3,7 +3,7 @@ import type { Listed, Opened, OpenedListing } from '../streams.ts';
 import { Arrivals } from './arrivals.ts';
 import type { Listeners } from './commands-under-way.ts';
 import { Descriptions } from './descriptions.ts';
-import { type FetchItems, FetchReader } from './fetch-response.ts';
+import { type FetchItems, FetchReader, HIGHEST_UID } from './fetch-response.ts';
 import { DESCRIPTION } from './fetching.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import type { Opening } from './opening.ts';
@@ -19,8 +19,6 @@ const LISTING_RANGE = 5000;
 export const LISTING_LIMIT = 1_000_000;
 /** How many answers a listing may have: some servers describe a message by several. */
 const ROWS_LIMIT = 5 * LISTING_LIMIT;
-/** A server answers BAD to a higher one. */
-const HIGHEST_UID = 2 ** 32 - 1;
 /** What a row of a listing, and each of its flags, takes in memory, in octets. */
 const [ROW_WEIGHT, FLAG_WEIGHT] = [200, 20];
 

@@ -5,7 +5,7 @@ import type { Namespace } from '../streams.ts';
 import type { ImapConnection } from './imap-connection.ts';
 import { mailboxName, pathListedAs } from './mailbox-name.ts';
 import { answeredInTime } from './answer-within.ts';
-import { statusItems } from './opening.ts';
+import { askStatus, statusItems } from './opening.ts';
 import type { Part } from './response-parser.ts';
 import { type Value, ValueReader } from './value-reader.ts';
 
@@ -154,7 +154,11 @@ async function listMailboxes(
     const answer = isPrefixed() ? await apart : await unlessNo(apart);
     if (answer !== null) add(answer);
   }
-  if (!mailboxes.has('INBOX')) add(await list(connection, ['', 'INBOX'], withStatus));
+  if (!mailboxes.has('INBOX')) {
+    const answer = await list(connection, ['', 'INBOX'], withStatus);
+    add(answer);
+    if (answer.rows.length === 0 && (await hasInbox(connection))) add({ rows: [INBOX], statuses: new Map() });
+  }
   const roles = rolesOf([...mailboxes.values()]);
   return Array.from(mailboxes.values(), ({ path, delimiter }) => {
     const [specialUse, status] = [roles.get(path), statuses.get(path)];
@@ -165,6 +169,14 @@ async function listMailboxes(
       ...(status === undefined ? {} : { status }),
     };
   });
+}
+
+const INBOX: Row = { path: 'INBOX', delimiter: '', attributes: new Set() };
+
+/** Whether there is one that no list shows: a server that lists nothing, as it fails, must not be taken for empty. */
+async function hasInbox(connection: ImapConnection): Promise<boolean> {
+  const status = await unlessRefused(askStatus(connection, 'INBOX', ['UIDVALIDITY']));
+  return (status?.get('UIDVALIDITY') ?? 0n) > 0n;
 }
 
 function isOpenable({ attributes, path }: Row): boolean {

@@ -3,7 +3,11 @@ import { MailError } from '../mail-error.ts';
 /** A piece of a response: text (one character an octet), a literal, or `null` where a sink took the literal. */
 export type Part = string | Buffer | null;
 
-/** Takes the octets of one literal as they come. A chunk is only valid during the call. */
+/**
+ * Takes the octets of one literal as they come. A chunk is only valid during the call. `end` follows when the response
+ * that the literal is in has come to its end and could be read: a server that counts a message wrong sends the rest of
+ * it, or what is next, where that response should go on.
+ */
 export type LiteralSink = { octets(chunk: Buffer): void; end(): void };
 
 /** Discards the octets of a literal. */
@@ -51,6 +55,8 @@ export class ResponseParser {
   #inLiteral = false;
   #left = 0;
   #sink: LiteralSink | undefined;
+  /** Those of the present response that have all their octets. */
+  #filled: LiteralSink[] = [];
   #literal: Buffer | undefined;
   #stopped = false;
 
@@ -127,10 +133,12 @@ export class ResponseParser {
     this.#count(line.length);
     if (size < 0) {
       this.#parts.push(line);
-      const parts = this.#parts;
+      const [parts, filled] = [this.#parts, this.#filled];
       this.#parts = [];
+      this.#filled = [];
       this.#size = 0;
       this.#handler.response(parts);
+      for (const sink of filled) sink.end();
       return;
     }
     const marker = line.lastIndexOf('{');
@@ -163,7 +171,7 @@ export class ResponseParser {
     this.#sink = undefined;
     this.#literal = undefined;
     this.#parts.push(literal ?? null);
-    sink?.end();
+    if (sink !== undefined) this.#filled.push(sink);
   }
 
   #count(octets: number): void {
