@@ -48,6 +48,8 @@ export function messageWords(message: Message, legacyName: string): MessageWords
       );
     case 'sign-in elsewhere ended':
       return error(...signInEndedWords(providerName(message.provider, legacyName)));
+    case 'source sign-in ended':
+      return error(...sourceSignInEndedWords(legacyName));
     case 'support sent':
       return {
         kind: 'success',
@@ -260,6 +262,15 @@ function signInEndedWords(provider: string): Words {
     'Your transfer has not started',
     'Unknown error, please try again.',
     `Your sign-in at ${provider} may have ended. Please go back and sign in at ${provider} again.`,
+    SAFE,
+  ];
+}
+
+function sourceSignInEndedWords(legacyName: string): Words {
+  return [
+    'Your transfer has not started',
+    'Unknown error, please try again.',
+    `Your ${legacyName} mailbox stopped accepting our sign-in. Please go to Home and sign in again.`,
     SAFE,
   ];
 }

@@ -15,7 +15,7 @@ import type { Web } from '../services.ts';
 import type { Visit } from '../visit.ts';
 import { allowedOperations } from './capabilities.ts';
 import { isUsPhone } from './phone-number-validation.ts';
-import { putRightBy } from './resume.ts';
+import { proveSide, putRightBy } from './resume.ts';
 import { route } from './route.ts';
 
 /** How many exports of one mailbox may exist at a time; each may be as large as the mailbox. */
@@ -191,7 +191,12 @@ function checkFormats({
 }
 
 async function proveSource({ source }: TransferOrder, { proofs }: Loading, visit: Visit): Promise<void> {
-  await proofs.prove({ email: source.email, password: source.password, provider: source.provider }, visit);
+  await proveSide(
+    'source',
+    { email: source.email, password: source.password, provider: source.provider },
+    proofs,
+    visit,
+  );
 }
 
 /** An OAuth account is proved by its tokens, in the browser that obtained them; any other later, by a sign-in. */
@@ -217,5 +222,5 @@ function notSignedIn(): Refusal {
 async function proveDestination({ destination }: TransferOrder, { proofs }: Loading, visit: Visit): Promise<void> {
   const { email, provider, password, imap, tokenId } = destination;
   if (tokenId !== undefined || password === undefined) return;
-  await proofs.prove({ email, provider, password, ...(imap === undefined ? {} : { imap }) }, visit);
+  await proveSide('destination', { email, provider, password, ...(imap === undefined ? {} : { imap }) }, proofs, visit);
 }
