@@ -250,6 +250,8 @@ export type Event =
   /** It asks first if that would take the visitor out of the wizard. */
   | { readonly type: 'sign-out.press' }
   | { readonly type: 'sign-out.confirm'; readonly everywhere: boolean }
+  /** The browser was signed out in another tab. */
+  | { readonly type: 'sign-out.hear' }
   | { readonly type: 'call.retry' }
   /** The browser is offline and can't open another page. */
   | { readonly type: 'connection.lose' }
