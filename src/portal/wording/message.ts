@@ -309,12 +309,18 @@ function loadWords(code: CallFailureCode): Words {
         'Your sign-in may have ended. Please go to Home and sign in again.',
         SAFE,
       ];
+    case 'TOO_MANY_ATTEMPTS':
+      return [
+        'Your transfer has not started',
+        'Unknown error, please try again.',
+        'There were too many attempts. Please wait a few minutes before you try again.',
+        SAFE,
+      ];
     case 'INVALID_EMAIL':
     case 'INVALID_IMAP':
     case 'PROVIDER_NOT_SUPPORTED':
     case 'UNSUPPORTED_PROVIDER':
     case 'MIGRATION_ID_NOT_FOUND':
-    case 'TOO_MANY_ATTEMPTS':
     case 'ACCOUNT_ALREADY_CREATED':
     case 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS':
     case 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED':
