@@ -10,7 +10,7 @@ import { isTokenForm } from '../../oauth/tokens.ts';
 import { exportsOf, type TransferOrder } from '../../transfers/orders.ts';
 import type { Sql } from '../../store/database.ts';
 import { limitOrder } from '../order-limits.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal, sessionOver } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import type { Visit } from '../visit.ts';
 import { allowedOperations } from './capabilities.ts';
@@ -32,6 +32,7 @@ type Loading = Pick<
   | 'proofs'
   | 'consents'
   | 'owners'
+  | 'sessions'
   | 'verifiers'
   | 'securityLog'
   | 'limits'
@@ -43,6 +44,8 @@ type Loading = Pick<
  */
 export const answerLoad = route(load, 'calls by a client', async ({ body }, services: Loading, visit) => {
   const order = orderOf(body, services.settings);
+  // A page that was left open on another computer still has the password.
+  if (visit.bearer !== undefined && (await services.sessions.wasEndedEverywhere(visit.bearer))) throw sessionOver();
   // Comes first, because all later answers reveal something about the mailbox.
   await proveSource(order, services, visit);
   const jobid = await startOnce(order, services, visit);
