@@ -67,6 +67,15 @@ export const wizardMachine = wizard.createMachine({
     // Without the empty branch any other failure would stop the machine.
     onError: [{ guard: failedWith('INVALID_TOKEN'), actions: 'drop the stored token' }, {}],
   },
-  on: { ...visits, 'sign-out.press': { guard: 'somebody is signed in', target: '#signing-out' } },
+  on: {
+    ...visits,
+    'sign-out.press': { guard: 'somebody is signed in', target: '#signing-out' },
+    // What was ordered in this tab stays in sight: its passwords are forgotten already.
+    'sign-out.hear': {
+      guard: 'the source can sign in',
+      target: '#home',
+      actions: [{ type: 'show the message', params: { message: { about: 'signed out' } } }, 'hold the message'],
+    },
+  },
   states: STATES,
 });

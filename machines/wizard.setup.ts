@@ -201,6 +201,7 @@ export const wizard = setup({
     'leave for': (_, params: { address: string; inPlace?: true }) => notProvided(`leave for ${params.address}`)(),
     'load the page anew': notProvided('load the page anew'),
     'drop the stored token': notProvided('drop the stored token'),
+    'tell the other tabs': notProvided('tell the other tabs'),
 
     'forget everything': assign(({ context }) => ({ ...blankContext(context), now: context.now })),
     'remember the sign-ins': assign({ signIns: (_, params: { signIns: SignIns }) => params.signIns }),

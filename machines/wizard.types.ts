@@ -48,6 +48,8 @@ export type Message =
   | { readonly about: 'load failed'; readonly code: CallFailureCode }
   /** The server no longer knows the sign-in at the destination's provider. */
   | { readonly about: 'sign-in elsewhere ended'; readonly provider: Provider }
+  /** The legacy mailbox refuses the password that it took when the visitor signed in. */
+  | { readonly about: 'source sign-in ended' }
   | { readonly about: 'support sent' }
   | { readonly about: 'support failed'; readonly code: CallFailureCode }
   | { readonly about: 'export deletion failed'; readonly code: CallFailureCode }
@@ -248,6 +250,8 @@ export type Event =
   /** It asks first if that would take the visitor out of the wizard. */
   | { readonly type: 'sign-out.press' }
   | { readonly type: 'sign-out.confirm'; readonly everywhere: boolean }
+  /** The browser was signed out in another tab. */
+  | { readonly type: 'sign-out.hear' }
   | { readonly type: 'call.retry' }
   /** The browser is offline and can't open another page. */
   | { readonly type: 'connection.lose' }

@@ -80,6 +80,7 @@ export function scriptedWizard(script: Script, leave: (address: string, context:
       'look at the clock': () => {},
       'load the page anew': () => {},
       'drop the stored token': () => {},
+      'tell the other tabs': () => {},
     },
   });
 }

@@ -13,7 +13,7 @@ const unfinished = {
 export const signingOut = wizard.createStateConfig({
   id: 'signing-out',
   ...waiting(unfinished),
-  entry: 'forget all but what signs out',
+  entry: ['forget all but what signs out', 'tell the other tabs'],
   invoke: {
     src: 'sign out',
     input: ({ context: { parting } }) => parting ?? { jwt: null, everywhere: false },

@@ -1,6 +1,6 @@
 import { and, stateIn } from 'xstate';
 import { domainOf } from '../../src/contract/email-address.ts';
-import { type FailedEvent, failedWith, failureOf, transferInTheWay } from '../failure.ts';
+import { type FailedEvent, failedWith, failureOf, refusedBy, transferInTheWay } from '../failure.ts';
 import { modeOf, operationsOf } from '../mode.ts';
 import { readUsPhone } from '../phone-number.ts';
 import { wizard } from '../wizard.setup.ts';
@@ -172,6 +172,14 @@ const submission = wizard.createStateConfig({
         },
         onError: [
           ifUnavailable,
+          {
+            guard: refusedBy('source'),
+            target: 'waiting',
+            actions: [
+              { type: 'show the message', params: { message: { about: 'source sign-in ended' } } },
+              { type: 'remember the transfer in the way', params: transferInTheWay },
+            ],
+          },
           {
             guard: { ...failedWith('INVALID_CREDENTIALS'), type: 'the sign-in elsewhere has ended' },
             target: 'waiting',

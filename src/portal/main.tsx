@@ -8,7 +8,16 @@ import { stepOf } from '../../machines/wizard.routes.ts';
 import { LostScriptPage } from './pages/lost-script.tsx';
 import { createWizardRouter } from './router.tsx';
 import { createServices } from './services.ts';
-import { dropStoredToken, forgetScrolls, readSession, readStoredToken, writeSession } from './session.ts';
+import {
+  dropStoredToken,
+  forgetScrolls,
+  hearSignOut,
+  readSession,
+  readStoredToken,
+  tellSignOut,
+  wasSignedOut,
+  writeSession,
+} from './session.ts';
 import { settings } from './settings.ts';
 import { openStorage } from './storage.ts';
 import { WizardProvider } from './wizard-context.tsx';
@@ -18,7 +27,7 @@ const local = openStorage('localStorage');
 const tab = openStorage('sessionStorage');
 const storedToken = readStoredToken(local);
 /** `null` if the script that reads it can't be fetched. */
-const session = await readSession(tab).catch(() => null);
+const session = await readSession(tab, wasSignedOut(tab, local)).catch(() => null);
 /** Defined by `vite.config.ts`: the inspector is only part of a build for which `INSPECT` is set. */
 declare const INSPECTOR_URL: string | null;
 const inspect =
@@ -35,6 +44,7 @@ const actor = createActor(
       },
       'load the page anew': () => location.reload(),
       'drop the stored token': () => dropStoredToken(local),
+      'tell the other tabs': () => tellSignOut(tab, local),
     },
   }),
   {
@@ -55,11 +65,15 @@ function start() {
   });
   const router = createWizardRouter(actor.start());
   forgetScrolls(tab);
+  const hear = () => hearSignOut(tab, local) && actor.send({ type: 'sign-out.hear' });
+  hear();
+  addEventListener('storage', hear);
   addEventListener('online', () => actor.send({ type: 'connection.return' }));
   const look = () => document.visibilityState === 'visible' && actor.send({ type: 'page.look' });
   addEventListener('focus', look);
   addEventListener('visibilitychange', look);
   addEventListener('pageshow', (event) => {
+    hear();
     if (event.persisted) actor.send({ type: 'page.return' });
   });
   return <RouterProvider router={router} />;

@@ -14,9 +14,10 @@ function toStored({ source, destination, ...rest }: Session): Stored {
 
 /**
  * Reads the stored session. If one value does not match its schema, all are dropped, and the visitor starts at Home.
+ * @param signedOut since it was stored: it is dropped if it has a password
  * @throws if the script that reads it can't be fetched; the stored session then stays as it is
  */
-export async function readSession(storage: Storage | null): Promise<Session> {
+export async function readSession(storage: Storage | null, signedOut = false): Promise<Session> {
   if (storage === null || KEYS.every((key) => storage.getItem(key) === null)) return BLANK_SESSION;
   const { parseStored } = await scriptOf('stored-session', () => import('./stored-session.ts'));
   const found: Record<string, unknown> = {};
@@ -26,6 +27,7 @@ export async function readSession(storage: Storage | null): Promise<Session> {
       found[key] = text === null ? BLANK[key] : TEXT.includes(key) ? text : JSON.parse(text);
     }
     const { srcAccount, dstAccount, ...rest } = parseStored(found);
+    if (signedOut && srcAccount?.password) throw new Error('Signed out.');
     return { ...rest, source: srcAccount, destination: dstAccount };
   } catch {
     forgetSession(storage);
@@ -69,4 +71,35 @@ export function readStoredToken(storage: Storage | null): string | null {
 
 export function dropStoredToken(storage: Storage | null): void {
   storage?.removeItem(TOKEN);
+}
+
+/** In the local storage: when this browser was last signed out. In that of a session: the last time its tab heard of. */
+const SIGNED_OUT = 'signedOut';
+
+const lastSignOut = (storage: Storage | null) => storage?.getItem(SIGNED_OUT) ?? '';
+
+/** Tells the browser's other tabs, those too that are at another site now, or were closed and are opened again. */
+export function tellSignOut(tab: Storage | null, local: Storage | null): void {
+  keep(local, String(Date.now()));
+  hearSignOut(tab, local);
+}
+
+/** Whether this browser was signed out in another tab, and this one has not heard of it. */
+export function wasSignedOut(tab: Storage | null, local: Storage | null): boolean {
+  return tab !== null && lastSignOut(tab) !== lastSignOut(local);
+}
+
+/** The same, once. */
+export function hearSignOut(tab: Storage | null, local: Storage | null): boolean {
+  const isNews = wasSignedOut(tab, local);
+  if (isNews) keep(tab, lastSignOut(local));
+  return isNews;
+}
+
+function keep(storage: Storage | null, last: string): void {
+  try {
+    storage?.setItem(SIGNED_OUT, last);
+  } catch {
+    // A full storage keeps nothing of a session either.
+  }
 }

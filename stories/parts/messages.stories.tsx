@@ -64,6 +64,7 @@ const catalogue: readonly Subject[] = [
   ]),
   { about: 'too many downloads' },
   { about: 'sign-in elsewhere ended', provider: 'aol' },
+  { about: 'source sign-in ended' },
   { about: 'support sent' },
   { about: 'support failed', code: 'GENERAL_ERROR' },
   { about: 'export deletion failed', code: 'GENERAL_ERROR' },

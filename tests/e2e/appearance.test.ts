@@ -486,6 +486,23 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     }
   });
 
+  test('the size of a drawing is none that WebKit calls an error', async () => {
+    for (const [path, session] of [
+      ['/', 'nobody'],
+      ['/destination-account', 'signedIn'],
+      [STATUS, 'nobody'],
+    ] as const) {
+      await arrive(path, session);
+      const drawings = page.locator('main svg');
+      await drawings.first().waitFor();
+      const wrong = await drawings.evaluateAll((all) =>
+        all.filter((each) => /rem/.test(each.getAttribute('width') ?? '')),
+      );
+      expect([path, wrong.length]).toEqual([path, 0]);
+      expect((await drawings.first().boundingBox())?.width).toBeLessThan(64);
+    }
+  });
+
   test('on a low screen a modal that does not fit has all of it but a margin', async () => {
     await page.setViewportSize({ width: 1366, height: 650 });
     wire.answer('/api/validate/', { status: 401, json: { error: 'INVALID_CREDENTIALS' } });

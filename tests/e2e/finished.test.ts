@@ -544,6 +544,23 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await card.getByText('yet').count()).toBe(0);
   });
 
+  test('of what was on its way when a transfer was stopped nobody says that it was not copied', async () => {
+    const stopped = {
+      status: 'review',
+      ended: 'cancelled',
+      done: 0,
+      total: 400,
+      started: FINISHED_AT,
+      finished: FINISHED_AT,
+    };
+    wire.answer('/api/v2/status/', { json: { emailmigration: stopped, destination: 'google' } });
+    await page.goto(`${portal.url}/status?migration_id=${TRANSFER_ID}`);
+    const card = page.getByRole('region', { name: 'Email transfer' });
+    await card.getByText('Messages that were on their way then may be there as well.').waitFor();
+    await card.getByText('We know of no message that was copied.').waitFor();
+    expect(await card.getByText('Nothing was copied.').count()).toBe(0);
+  });
+
   test('a folder that could not be read is told as a folder, and as no message', async () => {
     const skipped = [
       { mailbox: 'משפחה (2019)', reason: 'The mail server does not let us read this folder.' },

@@ -265,7 +265,8 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     await page.getByRole('status').getByText('You are signed out').waitFor();
     expect(new URL(page.url()).pathname).toBe('/');
     expect(await header.getByRole('button', { name: 'Sign out', exact: true }).count()).toBe(0);
-    expect(await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key !== 'currentStep'))).toEqual([]);
+    const marks = ['currentStep', 'signedOut'];
+    expect((await page.evaluate(() => Object.keys(sessionStorage))).filter((key) => !marks.includes(key))).toEqual([]);
     expect((await call('/api/validate-token/', { token })).status()).toBe(401);
     // A transfer of the same mailbox that another browser orders is none of this one's, whose cookie is sent along.
     const other = await browser.newContext();
@@ -287,6 +288,31 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     await other.close();
     await page.goBack();
     await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
+  });
+
+  test('a sign-out takes the password from the other tabs of the browser, and from one that is at a provider', async () => {
+    await arrive('tom');
+    const away = await page.context().newPage();
+    await away.goto(product.url);
+    await signIn(away, subscriber('tom'));
+    await away.waitForURL('**/destination-account');
+    await away.getByRole('button', { name: 'Check other options to export your data' }).click();
+    await away.getByRole('button', { name: 'AOL', exact: true }).click();
+    await away.getByRole('heading', { name: 'Sandbox: AOL sign-in' }).waitFor();
+    const third = await page.context().newPage();
+    await third.goto(product.url);
+    await signIn(third, subscriber('ruth'));
+    await third.waitForURL('**/destination-account');
+    await third.getByRole('banner').getByRole('button', { name: 'Sign out', exact: true }).click();
+    const dialog = third.getByRole('dialog', { name: 'Sign out?' });
+    await dialog.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.getByRole('status').getByText('You are signed out').waitFor();
+    await away.goBack();
+    await away.getByRole('button', { name: 'Start', exact: true }).waitFor();
+    for (const tab of [page, away, third]) {
+      expect(new URL(tab.url()).pathname).toBe('/');
+      expect(await tab.evaluate(() => JSON.stringify(sessionStorage))).not.toContain(subscriber('tom').password);
+    }
   });
 
   test('who forgot to sign out at another computer sees it and ends it from here', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BLANK_SESSION, blankContext, sessionOf } from '../../machines/wizard.context.ts';
 import type { Session } from '../../machines/wizard.types.ts';
-import { readSession, writeSession } from '../../src/portal/session.ts';
+import { hearSignOut, readSession, tellSignOut, wasSignedOut, writeSession } from '../../src/portal/session.ts';
 import { ID, PASSWORD, SESSIONS } from '../support/moves.ts';
 import { arriveAt, NOW, SETTINGS } from '../support/wizard.ts';
 
@@ -153,4 +153,36 @@ test('a storage that is full keeps nothing of a session, rather than a part', ()
 test('a storage that is blocked reads as a blank session', async () => {
   expect(await readSession(null)).toEqual(BLANK_SESSION);
   expect(() => writeSession(null, SESSIONS.toOther, 3)).not.toThrow();
+});
+
+test.each([
+  ['moving', BLANK_SESSION],
+  ['downloading', BLANK_SESSION],
+  ['ordered', SESSIONS.ordered],
+  ['listing', SESSIONS.listing],
+] as const)(
+  'a tab that comes back after a sign-out in another one reads the session "%s" without a password',
+  async (name, read) => {
+    const [local, here, there] = [storageOf(new Map()), storageOf(new Map()), storageOf(new Map())];
+    writeSession(there, SESSIONS[name], 3);
+    expect(wasSignedOut(there, local)).toBe(false);
+    tellSignOut(here, local);
+    expect([here, there].map((tab) => wasSignedOut(tab, local))).toEqual([false, true]);
+    expect(await readSession(there, wasSignedOut(there, local))).toEqual(read);
+    expect([1, 2].map(() => hearSignOut(there, local))).toEqual([true, false]);
+    writeSession(there, SESSIONS.moving, 3);
+    expect(await readSession(there, wasSignedOut(there, local))).toEqual(SESSIONS.moving);
+  },
+);
+
+test('a sign-out that can not be kept, or not be heard of, breaks nothing', () => {
+  const full = storageOf(new Map(), 0);
+  for (const [tab, local] of [
+    [full, full],
+    [null, null],
+    [null, storageOf(new Map())],
+  ] as const) {
+    expect(() => tellSignOut(tab, local)).not.toThrow();
+    expect(hearSignOut(tab, local)).toBe(false);
+  }
 });

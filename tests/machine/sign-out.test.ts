@@ -93,6 +93,31 @@ describe('"Sign out"', () => {
     },
   );
 
+  test.each([...MID_WIZARD, ['/support-form', 'signedIn']] as const)(
+    'in another tab leads %s Home, where nothing can be begun without the password',
+    async (address, session) => {
+      const wizard = arriveAt(address, OK, { ...SESSIONS[session], jwt: BEARER });
+      await wizard.send({ type: 'sign-out.hear' });
+      expect(wizard.address()).toBe('/');
+      expect(wizard.isAt('home.banner.held')).toBe(true);
+      expect(wizard.context().message).toEqual({ about: 'signed out' });
+      expect(sessionOf(wizard.context())).toEqual(BLANK_SESSION);
+      expect([wizard.asked('sign out'), wizard.left]).toEqual([[], []]);
+    },
+  );
+
+  test('in another tab leaves in sight what was ordered in this one', async () => {
+    const wizard = arriveAt(`/complete?migration_id=${ID}`, OK, SESSIONS.ordered);
+    await wizard.send({ type: 'sign-out.hear' });
+    expect(wizard.address()).toBe(`/complete?migration_id=${ID}`);
+  });
+
+  test('is told to the other tabs at once, whatever the server answers', async () => {
+    const wizard = arriveAt('/support-form', {}, SESSIONS.moving);
+    await wizard.send(press);
+    expect(wizard.left).toEqual(['other tabs told']);
+  });
+
   test('asks all the same when the other browsers can not be told', async () => {
     const wizard = arriveAt(
       '/destination-account',

@@ -389,6 +389,24 @@ describe('the start of the transfer', () => {
     },
   );
 
+  test.each(['moving', 'toOther', 'downloading'] as const)(
+    'a San Bruno password that has changed since the sign-in is not taken for the destination’s sign-in (%s)',
+    async (session) => {
+      const wizard = await typed(
+        EMAIL,
+        {
+          'check the domain': valid,
+          'announce the migration': ok,
+          'start the transfer': refusal('INVALID_CREDENTIALS', { side: 'source' }),
+        },
+        SESSIONS[session],
+      );
+      await wizard.send(submit);
+      expect(wizard.address()).toBe('/start-migration');
+      expect(wizard.context().message).toEqual({ about: 'source sign-in ended' });
+    },
+  );
+
   test('a destination whose password is refused is told of its password', async () => {
     const wizard = await typed(EMAIL, {
       'check the domain': valid,

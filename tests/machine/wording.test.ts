@@ -419,6 +419,18 @@ describe('the words of the messages', () => {
     );
   });
 
+  test('who is to wait before another try is told so, and not to write to support', () => {
+    expect(said({ about: 'load failed', code: 'TOO_MANY_ATTEMPTS' })).toBe(
+      `error | Your transfer has not started | Unknown error, please try again. | There were too many attempts. Please wait a few minutes before you try again. | ${SAFE}`,
+    );
+  });
+
+  test('of a San Bruno password that has changed it is said where it can be typed again', () => {
+    expect(said({ about: 'source sign-in ended' })).toBe(
+      `error | Your transfer has not started | Unknown error, please try again. | Your San Bruno mailbox stopped accepting our sign-in. Please go to Home and sign in again. | ${SAFE}`,
+    );
+  });
+
   test('of a sign-in that has ended in a day nobody says that trying again is of use', () => {
     expect(said({ about: 'load failed', code: 'INVALID_TOKEN' })).toBe(
       `error | Your transfer has not started | Unknown error, please try again. | Your sign-in may have ended. Please go to Home and sign in again. | ${SAFE}`,

@@ -168,6 +168,23 @@ test('an order that no worker has taken for a while is reported as waiting in li
   expect(await waits()).toEqual([undefined, undefined]);
 });
 
+test('a transfer that nobody takes over from a worker that has died is reported as waiting, and not as being copied', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, TRANSFER, 'key');
+  await takeTransfer(database, ID, 30);
+  const waitsAfter = async (seconds: number) => {
+    await database.query('update transfers set leased_until = now() - make_interval(secs => $1)', [seconds]);
+    return (await statusOf(database, NOTHING_ELSE, ID))?.emailmigration?.waiting;
+  };
+  expect([await waitsAfter(-30), await waitsAfter(50), await waitsAfter(70)]).toEqual([
+    undefined,
+    undefined,
+    { reason: 'queue' },
+  ]);
+  await database.query('update transfers set finished = now()');
+  expect((await statusOf(database, NOTHING_ELSE, ID))?.emailmigration?.waiting).toBeUndefined();
+});
+
 test('the time left counts down between estimates, and is omitted once it is over', async () => {
   await using database = await openTestDatabase(FRESH);
   await insertTransfer(database, TRANSFER, 'key');

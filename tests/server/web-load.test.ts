@@ -286,7 +286,7 @@ describe('a transfer that is proven', () => {
 
 describe('a transfer that is not proven', () => {
   test.each([
-    ['a wrong source password', { source_account: { email: ANN, password: 'guess', provider: 'sanbruno' } }],
+    ['a wrong source password', { source_account: { email: ANN, password: 'guess', provider: 'sanbruno' } }, 'source'],
     ['no token and no password', { destination_account: { email: ANN, provider: 'yahoo' } }],
     [
       'a token that nobody was given',
@@ -303,11 +303,13 @@ describe('a transfer that is not proven', () => {
         operations: ['emailmigration'],
         parameters: { destination_imap: 'TRUSTED' },
       },
+      'destination',
     ],
-  ])('%s starts nothing', async (_name, change) => {
+  ])('%s starts nothing', async (_name, change, side?: string) => {
     const text = JSON.stringify(await move(change)).replace('TRUSTED', world.trustedImap);
     const answer = await world.post('/api/load/', text);
     expect([answer.status, answer.body]).toMatchObject([401, { error: 'INVALID_CREDENTIALS' }]);
+    expect((answer.body as { side?: string }).side).toBe(side);
     expect(await transfers()).toEqual([]);
   });
 

@@ -166,6 +166,31 @@ describe('signing out', () => {
 describe('signing out everywhere', () => {
   const everywhere = { everywhere: true };
 
+  test('has a page that was left open elsewhere order nothing more with the password that it still has', async () => {
+    const left = await signIn(THERE);
+    const order = {
+      source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
+      destination_account: { email: 'eve@mail.example', provider: 'file_export' },
+      operations: ['emailmigration', 'contactsmigration'],
+      parameters: {},
+      file_export_parameters: { email_format: 'eml', contacts_format: 'vcf' },
+    };
+    await signOut(bearer(await signIn(HERE)), everywhere);
+    const load = () => world.post('/api/load/', order, { ...bearer(left), ...inBrowser(THERE) });
+    for (const days of [0, 0.9]) {
+      world.advance(days * DAY_MS);
+      const { status, body } = await load();
+      expect([status, body]).toMatchObject([401, { error: 'INVALID_TOKEN' }]);
+    }
+    expect(await world.database.query('select 1 from transfers')).toEqual([]);
+    // Whoever signs in there again, or keeps no token, orders as before; so does a sign-in that another one has followed.
+    const again = await signIn(THERE);
+    await transfer({ ...bearer(again), ...inBrowser(THERE) });
+    await signIn(THERE, BOB);
+    await transfer({ ...bearer(again), ...inBrowser(THERE) });
+    world.advance(-0.9 * DAY_MS);
+  });
+
   test('ends the bearers and cookies of every browser that is signed in to the mailbox, and of no other mailbox', async () => {
     const id = await transfer();
     const [mine, lost, other] = [await signIn(HERE), await signIn(THERE), await signIn(ELSEWHERE, BOB)];

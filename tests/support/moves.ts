@@ -182,6 +182,7 @@ export const EVENTS: readonly Event[] = [
   { type: 'sign-out.press' },
   { type: 'sign-out.confirm', everywhere: false },
   { type: 'sign-out.confirm', everywhere: true },
+  { type: 'sign-out.hear' },
   { type: 'call.retry' },
   { type: 'connection.lose' },
   { type: 'connection.return' },

@@ -130,6 +130,8 @@ function keepsAnswers(type: string, before: WizardSnapshot, after: WizardSnapsho
   // If no formats were chosen, the recommended ones are filled in.
   const formats = { ...(emailExportType && { emailExportType }), ...(contactsExportType && { contactsExportType }) };
   expect(is).toMatchObject(type.startsWith('oauth-callback') ? said : { ...rest, ...formats });
+  // With a letter that was sent goes all that was typed of it.
+  if (was.letter !== null && is.letter === null) return;
   // The support form is filled in with the transfer and the address that the visitor comes with, until they leave that, or
   // enter it anew.
   const { legacyEmail, supportId } = (type === 'support.visit' ? after : before).context.typed;

@@ -54,6 +54,7 @@ export function openPortal(seen: Seen): (session: Session) => Visitor {
         'leave for': (_, { address }) => host.leaveFor(address),
         'load the page anew': () => {},
         'drop the stored token': () => {},
+        'tell the other tabs': () => {},
         'look at the clock': () => {},
       },
     }),

@@ -79,13 +79,18 @@ export function pickerOf(random: Random): (options: readonly Option[]) => Option
 }
 
 const RELOAD: Option = { move: { kind: 'reload' }, type: 'reload', choices: [], key: 'reload' };
-const KINDS = [...Array<'page'>(40).fill('page'), 'visit', 'reload'] as const;
+/** Comes from another tab, as rarely as a visit: it leads Home from most pages, and walks would stay there. */
+const FROM_ANOTHER_TAB = 'sign-out.hear' satisfies Event['type'];
+const KINDS = [...Array<'page'>(40).fill('page'), 'another tab', 'visit', 'reload'] as const;
 
 /** Mostly a move of the page; now and then a visit to another address, or a reload. */
 export function anyMove(visitor: Visitor, random: Random, pick: (options: readonly Option[]) => Option): Option {
   const kind = random(KINDS);
   if (kind === 'reload') return RELOAD;
-  const options = visitor.snapshot().matches('arriving') || kind === 'visit' ? [] : optionsAt(visitor);
+  const options =
+    visitor.snapshot().matches('arriving') || kind === 'visit'
+      ? []
+      : optionsAt(visitor).filter(({ type }) => kind === 'another tab' || type !== FROM_ANOTHER_TAB);
   return pick(options.length === 0 ? VISIT_OPTIONS : options);
 }
 

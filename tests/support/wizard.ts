@@ -64,6 +64,9 @@ export function startWizard(script: Script = {}, session?: Session, input: Parti
       'drop the stored token': () => {
         left.push('token dropped');
       },
+      'tell the other tabs': () => {
+        left.push('other tabs told');
+      },
       'look at the clock': assign({ now: () => NOW + clock.now() }),
     },
   });

@@ -24,12 +24,11 @@ type Props = {
 };
 
 export function Icon({ name, size = 24, label }: Props) {
-  // It grows with the text, as all that is measured in rem.
+  // It grows with the text, as all that is measured in rem. WebKit takes no rem in the attributes of an SVG.
   const length = `${size / 18}rem`;
   return (
     <svg
-      width={length}
-      height={length}
+      style={{ width: length, height: length }}
       viewBox="0 0 24 24"
       fill="none"
       stroke="currentColor"

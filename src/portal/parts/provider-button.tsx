@@ -21,8 +21,7 @@ export function ProviderButton({ provider, name, onChoose }: Props) {
     <li>
       <button className="provider" type="button" onClick={onChoose}>
         <svg
-          width="1.5556rem"
-          height="1.5556rem"
+          style={{ width: '1.5556rem', height: '1.5556rem' }}
           viewBox="0 0 24 24"
           fill="none"
           stroke="currentColor"

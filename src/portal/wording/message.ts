@@ -48,6 +48,8 @@ export function messageWords(message: Message, legacyName: string): MessageWords
       );
     case 'sign-in elsewhere ended':
       return error(...signInEndedWords(providerName(message.provider, legacyName)));
+    case 'source sign-in ended':
+      return error(...sourceSignInEndedWords(legacyName));
     case 'support sent':
       return {
         kind: 'success',
@@ -264,6 +266,15 @@ function signInEndedWords(provider: string): Words {
   ];
 }
 
+function sourceSignInEndedWords(legacyName: string): Words {
+  return [
+    'Your transfer has not started',
+    'Unknown error, please try again.',
+    `Your ${legacyName} mailbox stopped accepting our sign-in. Please go to Home and sign in again.`,
+    SAFE,
+  ];
+}
+
 /** The answer to this try or to one before it may have been lost. */
 const PERHAPS_STARTED = [
   'Unknown error, please try again.',
@@ -298,12 +309,18 @@ function loadWords(code: CallFailureCode): Words {
         'Your sign-in may have ended. Please go to Home and sign in again.',
         SAFE,
       ];
+    case 'TOO_MANY_ATTEMPTS':
+      return [
+        'Your transfer has not started',
+        'Unknown error, please try again.',
+        'There were too many attempts. Please wait a few minutes before you try again.',
+        SAFE,
+      ];
     case 'INVALID_EMAIL':
     case 'INVALID_IMAP':
     case 'PROVIDER_NOT_SUPPORTED':
     case 'UNSUPPORTED_PROVIDER':
     case 'MIGRATION_ID_NOT_FOUND':
-    case 'TOO_MANY_ATTEMPTS':
     case 'ACCOUNT_ALREADY_CREATED':
     case 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS':
     case 'ACCOUNT_ALREADY_EXISTS_MIGRATION_COMPLETED':

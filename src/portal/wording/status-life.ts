@@ -29,7 +29,7 @@ const WAITING: Record<WaitingReason, string> = {
   provider_limit: 'Your mail provider takes only so much mail at a time, so we are taking a break.',
   unreachable: 'We cannot reach one of your mailboxes right now. We keep trying.',
   busy: 'The mail server does not let us go on right now.',
-  queue: 'Other transfers are in line before yours.',
+  queue: 'Your transfer is waiting for its turn.',
   disk: 'We have no room on our side right now.',
 };
 

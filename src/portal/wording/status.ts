@@ -137,6 +137,7 @@ export const status = {
   },
   nothing: 'There was nothing new to copy.',
   notCopied: 'Nothing was copied.',
+  noneKnown: 'We know of no message that was copied.',
   empty: {
     email: 'There were no messages to copy.',
     contacts: 'There were no contacts to copy.',

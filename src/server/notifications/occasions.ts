@@ -5,7 +5,7 @@ const LONG_WAITS: Readonly<Record<WaitingReason, string>> = {
   provider_limit: 'Your mail provider takes only so much mail at a time, so we are taking a break.',
   unreachable: 'We cannot reach one of your mailboxes. We keep trying.',
   busy: 'The mail server does not let us go on. We keep trying.',
-  queue: 'Other transfers are in line before yours.',
+  queue: 'Your transfer is waiting for its turn.',
   disk: 'We have no room on our side right now.',
 };
 

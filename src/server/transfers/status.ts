@@ -75,13 +75,16 @@ export async function statusOf(sql: Sql, sources: StatusSources, id: string): Pr
 
 /** A worker that has room takes an order sooner. */
 const TAKEN_WITHIN = '10 seconds';
+/** A worker that has room takes over from one that has died sooner, counted from the end of that one's lease. */
+const TAKEN_OVER_WITHIN = '60 seconds';
 
 async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promise<TransferStatus | null> {
   const rows = await sql.query<OperationRow>(
     `select operations.*, left_seconds - extract(epoch from now() - left_noted)::float8 as left_now, now() as asked,
        destination_provider = 'file_export' as is_export, transfers.finished is not null as has_ended,
        source_email, destination_email, destination_provider, by_itself, resumed, notification_contact as contact,
-       epoch = 0 and transfers.finished is null and created < now() - interval '${TAKEN_WITHIN}' as in_line,
+       transfers.finished is null and (epoch = 0 and created < now() - interval '${TAKEN_WITHIN}'
+         or coalesce(leased_until < now() - interval '${TAKEN_OVER_WITHIN}', false)) as in_line,
        (select messages from exports where exports.transfer_id = transfers.id) as saved
      from operations join transfers on transfers.id = transfer_id where transfer_id = $1`,
     [id],
@@ -282,7 +285,7 @@ type OperationRow = {
   by_itself: boolean;
   /** How often its owner has put something right. */
   resumed: number;
-  /** It has waited for a while, and no worker has ever taken it. */
+  /** It has waited for a while, and no worker has ever taken it, or taken it over from one that has died. */
   in_line: boolean;
   contact: string | null;
   failure: string | null;

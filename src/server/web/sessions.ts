@@ -41,11 +41,16 @@ export type Sessions = {
    * @returns the browsers, by their names in {@link consentBrowserOf}; `null` if the caller isn't signed in.
    */
   endEverywhere(asker: Asker, mailbox?: string): Promise<string[] | null>;
+  /** Whether the token's session was among those, within the day that it would have lasted. */
+  wasEndedEverywhere(token: string): Promise<boolean>;
   purge(): Promise<void>;
 };
 
 /** SQL for whether a session has not ended `now`. One that would last much longer was noted by a clock that was ahead. */
-const lasts = (now: string) => `expires > ${now} and expires <= ${now}::float8 + ${2 * SESSION_MS}`;
+const lasts = (now: string, until = 'expires') =>
+  `${until} > ${now} and ${until} <= ${now}::float8 + ${2 * SESSION_MS}`;
+/** SQL for whether a session would not have ended `now`, but was ended everywhere: such rows have a negative time. */
+const wasEnded = (now: string) => lasts(now, '-expires');
 
 /** The mailboxes that the caller is signed in to. */
 const SHOWN = `select mailbox from sessions where ${lasts('$3')} and (token = $1::text or browser = $2::text)`;
@@ -127,13 +132,21 @@ export function openSessions({
     },
     endEverywhere: async (asker, mailbox) => {
       const rows = await database.query<{ consent_browser: string | null }>(
-        `delete from sessions where mailbox in (${SHOWN}) and ($4::text is null or mailbox = $4) returning consent_browser`,
+        `update sessions set expires = -expires
+         where expires > 0 and mailbox in (${SHOWN}) and ($4::text is null or mailbox = $4) returning consent_browser`,
         [...shownBy(asker), mailbox === undefined ? null : vault.digest('session mailbox', mailbox)],
       );
       return rows.length === 0 ? null : rows.flatMap(({ consent_browser: browser }) => browser ?? []);
     },
+    wasEndedEverywhere: async (token) => {
+      const rows = await database.query(`select 1 from sessions where token = $2 and ${wasEnded('$1')}`, [
+        now(),
+        vault.digest('session', token),
+      ]);
+      return rows.length > 0;
+    },
     purge: async () => {
-      await database.query(`delete from sessions where not (${lasts('$1')})`, [now()]);
+      await database.query(`delete from sessions where not (${lasts('$1')} or ${wasEnded('$1')})`, [now()]);
     },
   };
 }

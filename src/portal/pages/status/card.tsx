@@ -141,6 +141,9 @@ function copiedWords(kind: Props['kind'], progress: Progress, ofExport: boolean)
   // An export has saved nothing until there are files.
   const isSaved = ofExport && standingOf(progress) === 'success';
   if (progress.finished === undefined || copied > 0) return status.done(kind, copied, progress.bytes, isSaved);
+  // Of what was on its way when its owner stopped it, nobody knows whether it arrived.
+  if (kind === 'email' && !ofExport && progress.ended === 'cancelled' && progress.started !== undefined)
+    return status.noneKnown;
   if (standingOf(progress) !== 'success' || leavesSomeOut(progress)) return status.notCopied;
   return presentOf(progress) + (progress.moved ?? 0) > 0 ? status.nothing : status.empty[kind];
 }

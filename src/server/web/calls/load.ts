@@ -10,12 +10,12 @@ import { isTokenForm } from '../../oauth/tokens.ts';
 import { exportsOf, type TransferOrder } from '../../transfers/orders.ts';
 import type { Sql } from '../../store/database.ts';
 import { limitOrder } from '../order-limits.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal, sessionOver } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import type { Visit } from '../visit.ts';
 import { allowedOperations } from './capabilities.ts';
 import { isUsPhone } from './phone-number-validation.ts';
-import { putRightBy } from './resume.ts';
+import { proveSide, putRightBy } from './resume.ts';
 import { route } from './route.ts';
 
 /** How many exports of one mailbox may exist at a time; each may be as large as the mailbox. */
@@ -32,6 +32,7 @@ type Loading = Pick<
   | 'proofs'
   | 'consents'
   | 'owners'
+  | 'sessions'
   | 'verifiers'
   | 'securityLog'
   | 'limits'
@@ -43,6 +44,8 @@ type Loading = Pick<
  */
 export const answerLoad = route(load, 'calls by a client', async ({ body }, services: Loading, visit) => {
   const order = orderOf(body, services.settings);
+  // A page that was left open on another computer still has the password.
+  if (visit.bearer !== undefined && (await services.sessions.wasEndedEverywhere(visit.bearer))) throw sessionOver();
   // Comes first, because all later answers reveal something about the mailbox.
   await proveSource(order, services, visit);
   const jobid = await startOnce(order, services, visit);
@@ -191,7 +194,12 @@ function checkFormats({
 }
 
 async function proveSource({ source }: TransferOrder, { proofs }: Loading, visit: Visit): Promise<void> {
-  await proofs.prove({ email: source.email, password: source.password, provider: source.provider }, visit);
+  await proveSide(
+    'source',
+    { email: source.email, password: source.password, provider: source.provider },
+    proofs,
+    visit,
+  );
 }
 
 /** An OAuth account is proved by its tokens, in the browser that obtained them; any other later, by a sign-in. */
@@ -217,5 +225,5 @@ function notSignedIn(): Refusal {
 async function proveDestination({ destination }: TransferOrder, { proofs }: Loading, visit: Visit): Promise<void> {
   const { email, provider, password, imap, tokenId } = destination;
   if (tokenId !== undefined || password === undefined) return;
-  await proofs.prove({ email, provider, password, ...(imap === undefined ? {} : { imap }) }, visit);
+  await proveSide('destination', { email, provider, password, ...(imap === undefined ? {} : { imap }) }, proofs, visit);
 }

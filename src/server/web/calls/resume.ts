@@ -7,6 +7,7 @@ import type { Sql } from '../../store/database.ts';
 import { transferById, type Transfer } from '../../transfers/transfer.ts';
 import { likenessOf } from '../likeness.ts';
 import { requireManager } from '../permission.ts';
+import type { Claim } from '../proof.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import type { Visit } from '../visit.ts';
@@ -124,13 +125,21 @@ export async function provenSecret(
     return { kind: 'token', tokenId };
   }
   if (password === undefined) return null;
+  await proveSide(side, { email, password, provider, ...(imap === undefined ? {} : { imap }) }, proofs, visit);
+  return { kind: 'password', password };
+}
+
+/**
+ * Signs in to one of a transfer's two mailboxes.
+ * @throws {Refusal} 401 with the side, or as {@link Web.proofs} does
+ */
+export async function proveSide(side: Role, claim: Claim, proofs: Web['proofs'], visit: Visit): Promise<void> {
   try {
-    await proofs.prove({ email, password, provider, ...(imap === undefined ? {} : { imap }) }, visit);
+    await proofs.prove(claim, visit);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'INVALID_CREDENTIALS') throw error;
     throw new Refusal(error.status, error.code, error.message, { side, cause: error });
   }
-  return { kind: 'password', password };
 }
 
 function accountOf(transfer: Transfer, side: Role) {
