@@ -131,7 +131,10 @@ export function openProofs(services: Services): Proofs {
   function tellOperator(result: Exclude<SignIn, 'ok'>, provider: Provider): void {
     if (result === 'credentials' || (provider !== 'sanbruno' && !isOauthProvider(provider))) return;
     const setting = `${provider === 'sanbruno' ? 'LEGACY' : provider.toUpperCase()}_IMAP_URL`;
-    log.error({ setting, result }, 'nobody can sign in at a mail server: is it reachable, and is the setting right?');
+    log.error(
+      { setting, result },
+      'a mail server failed at a sign-in: if it does at every one, is it reachable, and is the setting right?',
+    );
   }
 
   return {
