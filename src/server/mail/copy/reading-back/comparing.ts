@@ -109,7 +109,8 @@ async function countEqual(
   const asked = [...unknown.values()].filter((one) => alikeTo(one).length > 0);
   const alike = new Set(asked.flatMap(alikeTo));
   const place = destinationPlace(checker, path, uidValidity);
-  const ownForms = await formsOf([...alike].filter(hasOwnForm), place, run);
+  const dated = asked.flatMap(({ date }) => rows.get(`date ${date}`) ?? []);
+  const ownForms = await formsOf(dated.filter(hasOwnForm), place, run);
   const putBack = await digestsAway(mailbox, away, new Set([...alike].map(({ sha256 }) => sha256)), run);
   // If the copying of the mailbox was interrupted, what was being sent may have arrived since.
   const underWay = (await ledger.groups()).flatMap(({ mailboxId, messages }) =>
