@@ -12,7 +12,7 @@ export type StoredMail = {
   flags: Set<string>;
   /** Milliseconds since 1970, whole seconds. */
   readonly internalDate: number;
-  /** `before` the simulation, the `subscriber`, or the process that appended it. */
+  /** `before` the simulation, the `subscriber`, the `server`, which keeps it once more, or the process that appended it. */
   readonly by: string;
   /** When it was stored. */
   readonly at: number;
@@ -36,7 +36,7 @@ export type MailFolder = {
 /** One thing that happened to a message, as the server saw it. */
 export type Deed = {
   readonly time: number;
-  readonly kind: 'stored' | 'expunged' | 'flagged' | 'moved' | 'refused';
+  readonly kind: 'stored' | 'expunged' | 'flagged' | 'moved' | 'refused' | 'dropped';
   readonly by: string;
   readonly folder: string;
   readonly id: number;
@@ -209,6 +209,10 @@ export type Quirks = {
   readonly appearsAfter: number;
   /** A message with a keyword that has a dot is refused: by BAD (iCloud), or by NO, in words that say why (Dovecot). */
   readonly refusesKeywords: 'BAD' | 'NO' | null;
+  /** This part of what it says it has stored it does not keep. */
+  readonly drops: number;
+  /** It keeps this part of what is appended twice. */
+  readonly doubles: number;
 };
 
 export const GOOD: Quirks = {
@@ -270,13 +274,21 @@ export const GOOD: Quirks = {
   skipsUids: false,
   appearsAfter: 0,
   refusesKeywords: null,
+  drops: 0,
+  doubles: 0,
 };
 
 export function digestOf(octets: Buffer): string {
   return createHash('sha256').update(octets).digest('hex');
 }
 
-export type GivenMail = { readonly octets: Buffer; readonly flags: readonly string[]; readonly internalDate: number };
+/** `times`: how often it is kept, unless that is once. */
+export type GivenMail = {
+  readonly octets: Buffer;
+  readonly flags: readonly string[];
+  readonly internalDate: number;
+  readonly times?: number;
+};
 
 /** A mailbox account as its server holds it, with all that ever happened to it. */
 export class SimulatedAccount {
@@ -331,7 +343,12 @@ export class SimulatedAccount {
 
   /** All at once, as MULTIAPPEND does (RFC 3502). @returns the UID of each */
   store(folder: MailFolder, given: readonly GivenMail[], by: string): number[] {
-    return given.map((mail) => this.#storeOne(folder, mail, by));
+    return given.map((mail) => {
+      if (mail.times === 0) return this.#dropOne(folder, mail, by);
+      const uid = this.#storeOne(folder, mail, by);
+      if (mail.times === 2) this.#storeOne(folder, mail, 'server');
+      return uid;
+    });
   }
 
   refuse(folder: string, given: readonly GivenMail[], by: string, reason: string): void {
@@ -411,6 +428,13 @@ export class SimulatedAccount {
     const made = Math.max(Math.floor(this.#now() / 1000), (this.#lastUidValidity.get(name) ?? 0) + 1);
     this.#lastUidValidity.set(name, made);
     return made;
+  }
+
+  #dropOne(folder: MailFolder, { octets }: GivenMail, by: string): number {
+    const { name: path, uidNext: uid } = folder;
+    folder.uidNext += 1;
+    this.history.push({ time: this.#now(), kind: 'dropped', by, folder: path, id: 0, digest: this.#digestOf(octets) });
+    return uid;
   }
 
   #storeOne(folder: MailFolder, { octets, flags, internalDate }: GivenMail, by: string): number {

@@ -20,6 +20,7 @@ export type Receipt = {
 export type Told = readonly {
   readonly sourcePath: string;
   readonly uidValidity: number;
+  readonly destinationPath: string;
   readonly rows: readonly Row[];
 }[];
 
@@ -42,6 +43,10 @@ export type Evidence = {
 /** Trouble that passes is no reason to leave anything. */
 const PASSING: { readonly until?: number } = { until: 0 };
 const STORED = new Set(['stored', 'kept', 'changed']);
+/** Said to be stored. */
+const IS_MADE: ReadonlySet<Deed['kind']> = new Set(['stored', 'dropped']);
+/** Told not to be there. */
+const MISSING: ReadonlySet<string> = new Set(['taken', 'lost', 'twin']);
 const SUBSCRIBER = new Set(['before', 'subscriber']);
 /** Deeds after which what had not been read back in a mailbox of the destination may be lost. */
 const UNSURE_AFTER = new Set<Scenario['deeds'][number]['does']>([
@@ -49,7 +54,7 @@ const UNSURE_AFTER = new Set<Scenario['deeds'][number]['does']>([
   'makes a mailbox anew',
   'renumbers a mailbox',
 ]);
-const isWorker = (by: string) => !SUBSCRIBER.has(by);
+const isWorker = (by: string) => !SUBSCRIBER.has(by) && by !== 'server';
 
 /** `stand`: how many that the destination had before may stand for one of the source. */
 type Count = {
@@ -84,18 +89,32 @@ export function judge(evidence: Evidence): string[] {
   const { closing } = destination.quirks;
   let orphans = (saysUids(destination) && closing === null ? 0 : evidence.orphans) + storedUnheard(evidence);
   let tolerated = 0;
+  const doubled = timesOf(allIn(destination).flatMap(({ by, digest }) => (by === 'server' ? [digest] : [])));
+  const missing = timesOf(
+    told.flatMap(({ rows }) => rows.flatMap(({ fate, sha256 = '' }) => (MISSING.has(fate) ? [sha256] : []))),
+  );
+  const dropped = new Set(destination.history.flatMap(({ kind, digest }) => (kind === 'dropped' ? [digest] : [])));
   const deleted = new Set(source.history.flatMap(({ kind, digest }) => (kind === 'expunged' ? [digest] : [])));
+  const isPartial = receipt.mailboxesLeft + receipt.unlisted > 0;
   for (const [digest, count] of counts) {
+    // One that the server keeps once more may stand for an equal one.
+    const twice = doubled.get(digest) ?? 0;
+    const surely = Math.max(0, Math.min(twice, count.have + twice - count.most));
+    duplicated += surely;
     const once = keepsTwinsOnce(destination) ? Math.min(count.need, count.folders.size) : count.need;
     if (destination.quirks.keepsOneOfAnId && count.have < count.most) notKept += count.most - once;
     // One that was there may also be told as lost: a server that keeps equal messages once does not always show it.
     lost += Math.max(0, once - count.have - count.skipped);
-    if (count.have + count.skipped + count.stand < once && receipt.status === 'completed')
+    // What is said to be stored, and never shown, can't be told from what the subscriber has removed.
+    const untold = once - count.have - count.skipped - count.stand - (missing.get(digest) ?? 0);
+    if (dropped.has(digest) && untold > 0 && receipt.failure === undefined && !isPartial)
+      wrong.push(`of ${once} times ${count.subject} (${digest.slice(0, 8)}) ${untold} are missing and not told`);
+    if (count.have + count.skipped + count.stand < once && receipt.status === 'completed' && !dropped.has(digest))
       wrong.push(`completed, but ${count.subject} (${digest.slice(0, 8)}) is there ${count.have} times of ${once}`);
     const left = Math.max(0, Math.min(orphans, count.have - count.most));
     orphans -= left;
     // An equal one that the source has deleted since may have been copied as well.
-    tolerated += Math.max(left, deleted.has(digest) ? count.have - count.need : 0);
+    tolerated += Math.max(left, deleted.has(digest) ? count.have - count.need : 0) + twice - surely;
     if (count.have - left > count.most) {
       duplicated += count.have - left - count.most;
       wrong.push(`${count.subject} (${digest.slice(0, 8)}) was stored ${count.have} times of ${count.most}`);
@@ -107,12 +126,9 @@ export function judge(evidence: Evidence): string[] {
   if (receipt.failure === undefined && receipt.mailboxesLeft !== leftOut)
     wrong.push(`${receipt.mailboxesLeft} mailboxes are left, and of ${leftOut} it is told`);
   // One that is kept of several may be told as what another one was changed into (README, seed 2000048).
-  if (!keepsTwinsOnce(destination) && !destination.quirks.datesUidValidity) toldOnce(told, wrong);
-  // Where several mailboxes have one UIDVALIDITY, a row does not say which of their messages is meant.
-  if (!destination.quirks.datesUidValidity) {
-    readAsTold(told, destination, wrong);
-    isAsTold(told, deleted, destination, wrong);
-  }
+  if (!keepsTwinsOnce(destination)) toldOnce(told, destination, wrong);
+  readAsTold(told, destination, wrong);
+  isAsTold(told, deleted, destination, wrong);
   // As many as are told may differ.
   const unlike = unlikeTheSource(evidence);
   if (unlike.length > receipt.changed) wrong.push(...unlike);
@@ -140,7 +156,9 @@ export function judge(evidence: Evidence): string[] {
   // Nor can what is kept in another form, without its UID having been said, be known when the source has lost it.
   if (!saysUids(destination) && (destination.quirks.rewriting !== 'nothing' || destination.quirks.wantsLineEnd))
     unclear.push(...source.history.flatMap(({ kind, digest }) => (kind === 'expunged' ? [digest] : [])));
-  if (receipt.lost > lost + notKept + unclear.length) wrong.push(`${receipt.lost} lost are told of ${lost}`);
+  // What came to the source meanwhile, and was not kept, is not needed.
+  const late = destination.history.filter(({ kind }) => kind === 'dropped').length;
+  if (receipt.lost > lost + notKept + unclear.length + late) wrong.push(`${receipt.lost} lost are told of ${lost}`);
   if (receipt.failure === undefined) countForms(evidence, wrong);
   if (receipt.status !== 'completed')
     wrong.push(...withoutCause(scenario, receipt, lost + Math.max(duplicated, receipt.duplicated)));
@@ -292,13 +310,23 @@ function countAll({ scenario, source, destination }: Evidence): Map<string, Coun
   return counts;
 }
 
+/** Where a message is: by its path only where several mailboxes have one UIDVALIDITY, as it may have another name by now. */
+function placeOf(
+  { quirks }: SimulatedAccount,
+  path: string,
+  uidValidity: bigint | number | undefined,
+  uid: number | undefined,
+): string {
+  return `${quirks.datesUidValidity ? storedPath(path) : ''} ${uidValidity} ${uid}`;
+}
+
 /** Each message of the destination is told of as that of one message of the source. */
-function toldOnce(told: Told, wrong: string[]): void {
+function toldOnce(told: Told, destination: SimulatedAccount, wrong: string[]): void {
   const places = new Set<string>();
-  for (const { rows } of told)
+  for (const { destinationPath, rows } of told)
     for (const { uid, fate, destinationUid, destinationUidValidity } of rows) {
       if (destinationUid === undefined || !STORED.has(fate)) continue;
-      const place = `${destinationUidValidity} ${destinationUid}`;
+      const place = placeOf(destination, destinationPath, destinationUidValidity, destinationUid);
       if (places.has(place)) wrong.push(`${uid} is told to be where another one is`);
       places.add(place);
     }
@@ -307,12 +335,12 @@ function toldOnce(told: Told, wrong: string[]): void {
 /** What is told to have been read back was read. */
 function readAsTold(told: Told, destination: SimulatedAccount, wrong: string[]): void {
   const unread = new Set<string>();
-  for (const { uidValidity, messages } of destination.folders.values())
+  for (const { name, uidValidity, messages } of destination.folders.values())
     for (const { uid, by, wasRead } of messages)
-      if (isWorker(by) && wasRead !== true) unread.add(`${uidValidity} ${uid}`);
-  for (const { rows } of told)
+      if (isWorker(by) && wasRead !== true) unread.add(placeOf(destination, name, uidValidity, uid));
+  for (const { destinationPath, rows } of told)
     for (const { uid, verified, destinationUid, destinationUidValidity } of rows)
-      if (verified && unread.has(`${destinationUidValidity} ${destinationUid}`))
+      if (verified && unread.has(placeOf(destination, destinationPath, destinationUidValidity, destinationUid)))
         wrong.push(`${uid} is told to have been read back, and was not`);
 }
 
@@ -322,11 +350,11 @@ function readAsTold(told: Told, destination: SimulatedAccount, wrong: string[]):
  */
 function isAsTold(told: Told, deleted: ReadonlySet<string>, destination: SimulatedAccount, wrong: string[]): void {
   const there = new Map<string, StoredMail>();
-  for (const { uidValidity, messages } of destination.folders.values())
-    for (const message of messages) there.set(`${uidValidity} ${message.uid}`, message);
-  for (const { rows } of told)
+  for (const { name, uidValidity, messages } of destination.folders.values())
+    for (const message of messages) there.set(placeOf(destination, name, uidValidity, message.uid), message);
+  for (const { destinationPath, rows } of told)
     for (const { uid, fate, verified, sha256, date, destinationUid, destinationUidValidity } of rows) {
-      const message = there.get(`${destinationUidValidity} ${destinationUid}`);
+      const message = there.get(placeOf(destination, destinationPath, destinationUidValidity, destinationUid));
       if (message === undefined || !isWorker(message.by)) continue;
       const digest = digestOf(message.octets);
       const isSame = sha256 === undefined ? deleted.has(digest) : digest === sha256;
@@ -439,14 +467,15 @@ function untouched(destination: SimulatedAccount, wrong: string[]): void {
   );
   const touched = new Map<number, string>();
   for (const deed of destination.history) {
-    if (deed.kind === 'refused') continue;
+    if (deed.kind === 'refused' || deed.kind === 'dropped') continue;
     if (deed.kind === 'stored') owners.set(deed.id, deed.by);
     if (!isWorker(deed.by)) {
       if (deed.kind !== 'stored') touched.set(deed.id, deed.kind);
       continue;
     }
     if (deed.kind === 'stored') continue;
-    if (!isWorker(owners.get(deed.id) ?? 'before')) wrong.push(`a message of the destination's own was ${deed.kind}`);
+    if (SUBSCRIBER.has(owners.get(deed.id) ?? 'before'))
+      wrong.push(`a message of the destination's own was ${deed.kind}`);
     else if (touched.has(deed.id) && deed.kind === 'flagged' && !takenBack.has(deed.id))
       wrong.push(`the flags of a message were set after the subscriber had ${touched.get(deed.id)} it`);
   }
@@ -475,7 +504,7 @@ function countForms(evidence: Evidence, wrong: string[]): void {
   const { rewriting, wantsLineEnd, wantsDates, replacesDates, ignoresDate } = destination.quirks;
   const changesBodies = rewriting === 'changes the body';
   const hasForm = rewriting !== 'nothing' || wantsLineEnd || wantsDates || replacesDates || ignoresDate;
-  const made = destination.history.filter(({ kind, by }) => kind === 'stored' && isWorker(by)).length;
+  const made = destination.history.filter(({ kind, by }) => IS_MADE.has(kind) && isWorker(by)).length;
   // Another body is no form of what was sent.
   const ever = hasForm && !changesBodies ? made : 0;
   // A form can't be held against what the source has lost meanwhile, or where one of both lets nobody in.
@@ -524,6 +553,11 @@ function ownIn(destination: SimulatedAccount, source: SimulatedAccount): number 
 
 function allIn({ folders }: SimulatedAccount): readonly StoredMail[] {
   return [...folders.values()].flatMap(({ messages }) => messages);
+}
+
+/** How often each of them comes. */
+function timesOf(digests: readonly string[]): ReadonlyMap<string, number> {
+  return new Map([...Map.groupBy(digests, (digest) => digest)].map(([digest, all]) => [digest, all.length]));
 }
 
 /** How many messages of an account have an equal one. */

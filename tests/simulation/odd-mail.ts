@@ -19,6 +19,8 @@ export type OddMail = {
   readonly gaps?: boolean;
   /** None has a Message-ID. */
   readonly noIds?: boolean;
+  /** They are equal to one before, of any folder; half of these have its date as well. */
+  readonly equal?: number;
 };
 
 /** As the simulated servers keep it. */
@@ -37,6 +39,27 @@ export function oddly(letter: GivenMail, mail: OddMail, chance: Chance): GivenMa
     flags: [...flags, ...(happens(mail.marked) ? [MARK] : []), ...(happens(mail.keywords) ? ['odd.word'] : [])],
     internalDate: happens(mail.dates) ? chance.one(ODD_DATES) : mail.oneDate === true ? ONE_DATE : internalDate,
   };
+}
+
+/** By folder. */
+export function equalised(
+  letters: ReadonlyMap<string, readonly GivenMail[]>,
+  { equal = 0 }: OddMail,
+  chance: Chance,
+): ReadonlyMap<string, readonly GivenMail[]> {
+  if (equal === 0) return letters;
+  const before: GivenMail[] = [];
+  return new Map(
+    [...letters].map(([name, all]) => [
+      name,
+      all.map((letter) => {
+        const { octets, internalDate } = before.length > 0 && chance.happens(equal) ? chance.one(before) : letter;
+        const one = { ...letter, octets, ...(chance.happens(0.5) ? { internalDate } : {}) };
+        before.push(one);
+        return one;
+      }),
+    ]),
+  );
 }
 
 /** What of the source's messages the destination has before. */

@@ -121,6 +121,43 @@ test('what its subscriber puts back into a mailbox that was made anew is told as
 });
 
 test.each<[string, Partial<Quirks>]>([
+  ['says UIDs', {}],
+  ['says none', { uidPlus: false }],
+  ['rounds sizes', { roundsSize: true }],
+  ['gives its own dates', { ignoresDate: true }],
+  ['changes line ends', { rewriting: 'changes line ends' }],
+  ['adds headers, others to each', { rewriting: 'adds headers and size' }],
+  ['changes bodies', { rewriting: 'changes the body' }],
+])('what a server keeps twice for one append is told, where it %s', async (_, quirks) => {
+  for (const mail of [{}, { noIds: true }, { equal: 0.3 }]) {
+    const destination: Partial<Quirks> = { doubles: 0.4, ...quirks };
+    const { wrong, receipts, accounts } = await simulate({ ...PLAIN, folders: FOLDERS, mail, destination });
+    const twice = [...accounts.destination.folders.values()].flatMap(({ messages }) =>
+      messages.filter(({ by }) => by === 'server'),
+    );
+    expect(twice.length).toBeGreaterThan(0);
+    expect({ wrong, receipts }).toMatchObject({ wrong: [], receipts: [{ lost: 0, duplicated: twice.length }] });
+  }
+});
+
+test('what a server does not keep, though it has given it a UID, is told by name as removed', async () => {
+  for (const uidPlus of [true, false])
+    for (const drops of [0.3, 1]) {
+      const { wrong, receipts, accounts } = await simulate({
+        ...PLAIN,
+        folders: FOLDERS,
+        destination: { uidPlus, drops },
+      });
+      const dropped = accounts.destination.history.filter(({ kind }) => kind === 'dropped');
+      expect(dropped.length).toBeGreaterThan(0);
+      expect({ wrong, receipts }).toMatchObject({
+        wrong: [],
+        receipts: [{ lost: 0, duplicated: 0, mailboxesLeft: 0 }],
+      });
+    }
+});
+
+test.each<[string, Partial<Quirks>]>([
   ['counts and finds, and neither lists', { hidesWithheld: true }],
   ['counts and lists with all others, and neither finds', { losesWithheld: true }],
 ])('messages that the source %s nor hands out are told as left out', async (_, source) => {

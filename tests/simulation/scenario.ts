@@ -190,7 +190,44 @@ export function scenarioOf(seed: number): Scenario {
   const isKnown = scenario.orders === 1 || destination.longestName === undefined;
   const lying = isKnown && chance.happens(0.1) ? { ...closed, source: { ...closed.source, ...lies } } : closed;
   const odd = withOddities(lying, chance);
-  return withDocumented(chance.happens(0.7) ? odd : { ...odd, source: { ...odd.source, unselect: false } }, chance);
+  const documented = withDocumented(
+    chance.happens(0.7) ? odd : { ...odd, source: { ...odd.source, unselect: false } },
+    chance,
+  );
+  return withFalseAnswers(documented, chance);
+}
+
+/** The source has true duplicates; or the destination does not keep what it says it has stored, or keeps it twice. */
+function withFalseAnswers(scenario: Scenario, chance: Chance): Scenario {
+  const { mail, destination } = scenario;
+  const part = chance.one([0.1, 0.5, 1]);
+  if (chance.happens(0.04)) return { ...scenario, mail: { ...mail, equal: part } };
+  if (chance.happens(0.03)) return { ...scenario, destination: { ...destination, drops: part } };
+  return chance.happens(0.06) && isQuiet(scenario)
+    ? { ...scenario, destination: { ...destination, doubles: part } }
+    : scenario;
+}
+
+/**
+ * Whether the outcome of each append is known, all of it can be read, and dates stay as they are: else one that is kept
+ * twice may stand for an equal one, or can't be known.
+ */
+function isQuiet({
+  stops,
+  links,
+  database,
+  deeds,
+  workers,
+  poison,
+  backedUpAt,
+  source,
+  destination,
+}: Scenario): boolean {
+  const faults = stops.length + links.length + database.length + deeds.length;
+  const hangsUp = source.goodbyeAfterCommands ?? destination.goodbyeAfterCommands ?? backedUpAt;
+  const { quota, closing, ignoresDate, wantsDates } = destination;
+  const isOdd = (quota ?? closing ?? ignoresDate ?? wantsDates) !== undefined;
+  return faults === 0 && workers === 1 && hangsUp === undefined && !isOdd && !poison.some((each) => 'breaks' in each);
 }
 
 /** What servers do by what others tell of them, and was thought of after all else. */

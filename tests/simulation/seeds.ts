@@ -23,6 +23,7 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
   [14_671, 'what is found anew needs no more connections than the server allows'],
   [15_992, 'a mailbox that could not be opened for a moment is not one from which all was removed'],
   [16_503, 'what was stored after the lease was lost is taken back though the database is gone at first'],
+  [23_105, 'what was stored after a backup is known though a connection ends between two looks at the mailbox'],
   [26_590, 'what a source that was renumbered does not hand out for a moment is not copied again'],
   [29_117, 'what came without its UID is not lost because the source does not hand it out for a moment'],
   [

@@ -155,8 +155,9 @@ function textOf(error: unknown): string {
 }
 
 function toldOf({ tables }: World, transfer: string): Told {
-  return tables.mailboxes(transfer).map(({ id, sourcePath, sourceUidValidity }) => ({
+  return tables.mailboxes(transfer).map(({ id, sourcePath, sourceUidValidity, destinationPath }) => ({
     sourcePath,
+    destinationPath,
     uidValidity: Number(sourceUidValidity),
     rows: tables.rows(id),
   }));

@@ -3,7 +3,7 @@ import { chanceOf, type Chance } from './chance.ts';
 import { openDatabase, type SimulatedDatabase } from './database.ts';
 import { emptyLoad } from './imap-server/server-load.ts';
 import { serve } from './imap-server/serve.ts';
-import { leaveGaps, oddly, ownAmong } from './odd-mail.ts';
+import { equalised, leaveGaps, oddly, ownAmong } from './odd-mail.ts';
 import { LedgerTables } from './ledger-tables.ts';
 import { lettersOf } from './letters.ts';
 import type { Host } from './network.ts';
@@ -35,12 +35,13 @@ export function openWorld(scenario: Scenario, options: { readonly keepsTrace: bo
   const chance = chanceOf(scenario.seed);
   const { mail } = scenario;
   const mailChance = chanceOf(scenario.seed + 7);
-  const letters = new Map(
+  const odd = new Map(
     [...lettersIn(scenario, chance.fork())].map(([name, all]) => [
       name,
       all.map((letter) => oddly(letter, mail, mailChance)),
     ]),
   );
+  const letters = equalised(odd, mail, mailChance);
   const digests = [...letters.values()].flat().map(({ octets }) => digestOf(octets));
   const accountOf = (side: Side) =>
     new SimulatedAccount(quirksOf(scenario, side, digests), () => EPOCH + scheduler.now());

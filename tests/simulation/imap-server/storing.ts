@@ -64,6 +64,11 @@ export function storingCommands(session: Session) {
     return given;
   };
 
+  const timesKept = () => {
+    if (quirks.drops > 0 && chance.happens(quirks.drops)) return 0;
+    return quirks.doubles > 0 && chance.happens(quirks.doubles) ? 2 : 1;
+  };
+
   const isWithinReason = (date: number) => date > 1000 && date < EPOCH + scheduler.now() + DAY;
 
   const refuseAppend = (words: readonly Word[], reason: string) =>
@@ -142,7 +147,11 @@ export function storingCommands(session: Session) {
     const dated = given.map((mail) =>
       quirks.replacesDates && !isWithinReason(mail.internalDate) ? { ...mail, internalDate: dateOfNow() } : mail,
     );
-    const uids = account.store(folder, dated, client);
+    const uids = account.store(
+      folder,
+      dated.map((mail) => ({ ...mail, times: timesKept() })),
+      client,
+    );
     if (isRefused) return no(quirks.refusalCode, given);
     const saysUids = quirks.uidPlus && !(does('UIDs of appended messages at times') && chance.happens(AT_TIMES));
     const told = does('one UID for several appended') ? uids.slice(0, 1) : uids;

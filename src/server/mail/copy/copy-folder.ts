@@ -216,6 +216,9 @@ async function settleAndSend(
   { folder, listing }: Work,
 ): Promise<void> {
   const { mailbox, selected, claims, session, run } = into;
+  const place = `${mailbox.id} ${selected.uidValidity}`;
+  const from = Math.min(unknownFrom(mailbox, selected, known, groups), run.unlooked.get(place) ?? Infinity);
+  run.unlooked.set(place, from);
   if (groups.length > 0) {
     const wanted = wantedOf(groups, mailbox, waitingIn(listing, known), known.settled, run);
     const rows = await unlessClosed(settleOpen(groups, wanted, mailbox, claims, session, run));
@@ -223,10 +226,14 @@ async function settleAndSend(
     run.settled(folder.sourcePath, rows);
   }
   const waiting = waitingIn(listing, known);
-  const perhaps = await perhapsPresent(waiting, unknownFrom(mailbox, selected, known, groups), into);
-  if (perhaps.length === 0) return sendWaiting(waiting, into, begun, folder);
+  const perhaps = await perhapsPresent(waiting, from, into);
+  if (perhaps.length === 0) {
+    run.unlooked.delete(place);
+    return sendWaiting(waiting, into, begun, folder);
+  }
   const lookAndSend = async (by: Session) => {
     noteKnown(await settlePresent(perhaps, { ...into, session: by }), known, into);
+    run.unlooked.delete(place);
     await sendWaiting(waitingIn(listing, known), { ...into, session: by }, undefined, folder);
   };
   if (begun === undefined)

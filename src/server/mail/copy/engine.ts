@@ -183,6 +183,7 @@ async function runEngine<Result>(
     },
     said: new Map(),
     otherwise: new Map(),
+    unlooked: new Map(),
     searches: new Map(),
     stale: new Set(),
     gone: new Map(),

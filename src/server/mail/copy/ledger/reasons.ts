@@ -17,7 +17,8 @@ const REASONS: Readonly<Record<RefusalReason | 'unreadable' | 'lost' | 'removed'
   virus: 'The new mailbox refused the message because of a virus.',
   unreadable: 'The mail server lists this message but does not hand it out.',
   lost: 'The new mailbox took the message but no longer has it. Nothing was deleted from the mailbox that your mail comes from.',
-  removed: 'The message was in the new mailbox and has been removed there since.',
+  removed:
+    'The new mailbox took the message but no longer has it: it was removed there, or never kept. Nothing was deleted from the mailbox that your mail comes from.',
   'mailbox unreadable': 'The mail server does not let us read this folder.',
   'mailbox not created': 'The new mailbox did not let us make this folder.',
   'mailbox closed': 'The new mailbox does not take messages into this folder.',

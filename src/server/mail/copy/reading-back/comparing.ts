@@ -4,10 +4,11 @@ import { MessageList, UidSet } from '../ledger/columns.ts';
 import type { LedgerMailbox, NewRow, Planned, Row } from '../ledger/ledger.ts';
 import { isUnread } from '../looking/known-rows.ts';
 import { inParts } from '../looking/looking.ts';
-import { digestOf, secondsOf } from '../message/digest.ts';
+import { portraits, secondsOf } from '../message/digest.ts';
+import type { Form } from '../message/norm.ts';
 import { isWindow } from '../run/provider-limits.ts';
 import type { Run } from '../run/run.ts';
-import { destinationPlace, fetchReadable } from '../troubles/breaks.ts';
+import { destinationPlace, fetchReadable, type Place } from '../troubles/breaks.ts';
 
 /** What the final comparison of one mailbox has found. */
 export type Compared = {
@@ -15,8 +16,9 @@ export type Compared = {
   readonly changed: number;
   readonly kept: number;
   /**
-   * Messages that are equal to one of ours, have its date, have come since our first append, and belong to no row; less
-   * as many of each as were taken away, as the subscriber may have put those back.
+   * Messages that are equal to one of ours, have its date unless the destination gives its own, have come since our
+   * first append, and belong to no row; less as many of each as were taken away, as the subscriber may have put those
+   * back.
    */
   readonly duplicated: number;
   /** Rows have UIDs of another UIDVALIDITY than the mailbox has now. */
@@ -101,24 +103,27 @@ async function countEqual(
   const { ledger } = run.copy;
   const path = mailbox.destinationPath;
   const others = await ledger.claimed(path, uidValidity);
-  const looks = new Map(
-    newcomers.filter(({ uid }) => !others.has(uid)).map((message) => [message.uid, keyOf(message)]),
-  );
-  const digests = await digestsByLook(new Set(looks.values()), mailbox, uidValidity, run);
-  const digestsFor = (uid: number) => digests.get(looks.get(uid) ?? '') ?? new Set();
-  const putBack = await digestsAway(mailbox, away, new Set([...digests.values()].flatMap((all) => [...all])), run);
+  const unknown = new Map(newcomers.flatMap((one) => (others.has(one.uid) ? [] : [[one.uid, one] as const])));
+  const rows = await rowsByLook(unknown.values(), mailbox, uidValidity, run);
+  const alikeTo = (one: Looks) => looksOf(one).flatMap((look) => rows.get(look) ?? []);
+  const asked = [...unknown.values()].filter((one) => alikeTo(one).length > 0);
+  const alike = new Set(asked.flatMap(alikeTo));
+  const place = destinationPlace(checker, path, uidValidity);
+  const dated = asked.flatMap(({ date }) => rows.get(`date ${date}`) ?? []);
+  const ownForms = await formsOf(dated.filter(hasOwnForm), place, run);
+  const putBack = await digestsAway(mailbox, away, new Set([...alike].map(({ sha256 }) => sha256)), run);
   // If the copying of the mailbox was interrupted, what was being sent may have arrived since.
   const underWay = (await ledger.groups()).flatMap(({ mailboxId, messages }) =>
-    mailboxId === mailbox.id ? messages.map(keyOf) : [],
+    mailboxId === mailbox.id ? messages : [],
   );
   let equal = 0;
-  const place = destinationPlace(checker, path, uidValidity);
-  for (const uids of inParts([...looks.keys()].filter((uid) => digestsFor(uid).size > 0)))
-    for await (const { uid, octets } of fetchReadable(place, uids, run, { isAskedAgain: true })) {
-      const { sha256 } = await digestOf(octets);
-      if (!digestsFor(uid).has(sha256)) continue;
-      const arrived = underWay.indexOf(looks.get(uid) ?? '');
-      const returned = putBack.indexOf(sha256);
+  for (const uids of inParts(asked.map(({ uid }) => uid)))
+    for await (const { uid, sha256, form } of portraits(fetchReadable(place, uids, run, { isAskedAgain: true }))) {
+      const one = unknown.get(uid);
+      const same = one && alikeTo(one).find((row) => row.sha256 === sha256 || isSameForm(one, form, row, ownForms));
+      if (one === undefined || same === undefined) continue;
+      const arrived = underWay.findIndex(({ size, date }) => size === one.size || (date !== null && date === one.date));
+      const returned = putBack.indexOf(same.sha256);
       if (returned >= 0) putBack.splice(returned, 1);
       else if (arrived >= 0) underWay.splice(arrived, 1);
       else equal += 1;
@@ -126,20 +131,51 @@ async function countEqual(
   return equal;
 }
 
-/** The digests of our messages that have one of these sizes and dates (see {@link keyOf}). */
-async function digestsByLook(
-  looks: ReadonlySet<string>,
+type Ours = Row & { readonly sha256: string };
+type Looks = Pick<Planned, 'size' | 'date'>;
+
+/** By what a listing shows an equal message: some servers round sizes, or keep a form of their own. */
+function looksOf({ size, date }: Looks): readonly string[] {
+  return date === null ? [`size ${size}`] : [`date ${date}`, `size ${size}`];
+}
+
+/** Rows of our messages, by those of {@link looksOf} that one of these has. A size tells only where the date does not. */
+async function rowsByLook(
+  newcomers: Iterable<Looks>,
   mailbox: LedgerMailbox,
   uidValidity: bigint,
   { copy }: Run,
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const digests = new Map([...looks].map((look) => [look, new Set<string>()]));
-  if (looks.size === 0) return digests;
+): Promise<ReadonlyMap<string, readonly Ours[]>> {
+  const rows = new Map([...newcomers].flatMap(looksOf).map((look): [string, Ours[]] => [look, []]));
+  if (rows.size === 0) return rows;
   for await (const page of copy.ledger.rows(mailbox.id))
-    for (const row of page)
-      if (row.sha256 !== undefined && row.destinationUidValidity === uidValidity && isStored(row))
-        digests.get(keyOf(row))?.add(row.sha256);
-  return digests;
+    for (const row of page) {
+      const { sha256, date, size, fate } = row;
+      if (sha256 === undefined || row.destinationUidValidity !== uidValidity || !isStored(row)) continue;
+      if (date !== null) rows.get(`date ${date}`)?.push({ ...row, sha256 });
+      if (date === null || fate === 'changed') rows.get(`size ${size}`)?.push({ ...row, sha256 });
+    }
+  return rows;
+}
+
+function hasOwnForm({ fate }: Ours): boolean {
+  return fate === 'kept' || fate === 'changed';
+}
+
+/** By destination UID. */
+async function formsOf(rows: readonly Ours[], place: Place, run: Run): Promise<ReadonlyMap<number, Form>> {
+  const forms = new Map<number, Form>();
+  const kept = new Set(rows.flatMap(({ destinationUid = [] }) => destinationUid));
+  for (const uids of inParts([...kept]))
+    for await (const { uid, form } of portraits(fetchReadable(place, uids, run, { isAskedAgain: true })))
+      forms.set(uid, form);
+  return forms;
+}
+
+/** Whether the destination keeps both in a form of its own, of the same date, body and Message-ID. */
+function isSameForm(one: Looks, form: Form, row: Ours, ownForms: ReadonlyMap<number, Form>): boolean {
+  const own = ownForms.get(row.destinationUid ?? 0);
+  return own?.body === form.body && own.messageId === form.messageId && row.date === one.date;
 }
 
 /** Those of these digests whose messages were taken away, or gave way to an equal one; one for each message. */
@@ -161,10 +197,6 @@ async function digestsAway(
 /** Whether it has a message of its own at the destination. */
 function isStored({ fate }: Row): boolean {
   return fate !== 'taken' && fate !== 'lost' && fate !== 'twin';
-}
-
-function keyOf({ size, date }: Pick<Planned, 'size' | 'date'>): string {
-  return `${size} ${date}`;
 }
 
 type There = {

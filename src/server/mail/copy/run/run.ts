@@ -130,6 +130,11 @@ export type Run = {
    * How messages that the destination has refused are to be handled; by the name under which their faults are counted.
    */
   readonly otherwise: Map<string, Otherwise>;
+  /**
+   * By mailbox and UIDVALIDITY of the destination: the UID from which on it is to be looked through for what no row
+   * knows, kept until that is done. Rows that are written meanwhile say nothing of what came before them.
+   */
+  readonly unlooked: Map<string, number>;
   /** Searches for messages elsewhere, by a name for what is missing where. */
   readonly searches: Map<string, Search>;
   /** Mailboxes whose destination has another UIDVALIDITY than their rows, found while reading back. */
