@@ -105,13 +105,15 @@ async function countEqual(
   const others = await ledger.claimed(path, uidValidity);
   const unknown = new Map(newcomers.flatMap((one) => (others.has(one.uid) ? [] : [[one.uid, one] as const])));
   const rows = await rowsByLook(unknown.values(), mailbox, uidValidity, run);
-  const alikeTo = (one: Looks) => looksOf(one).flatMap((look) => rows.get(look) ?? []);
-  const asked = [...unknown.values()].filter((one) => alikeTo(one).length > 0);
-  const alike = new Set(asked.flatMap(alikeTo));
+  const asked = [...unknown.values()].filter((one) => looksOf(one).some((look) => (rows.get(look)?.size ?? 0) > 0));
+  const alike = [...new Set(asked.flatMap(looksOf))].flatMap((look) => [...(rows.get(look)?.values() ?? [])]);
   const place = destinationPlace(checker, path, uidValidity);
-  const dated = asked.flatMap(({ date }) => rows.get(`date ${date}`) ?? []);
-  const ownForms = await formsOf(dated.filter(hasOwnForm), place, run);
-  const putBack = await digestsAway(mailbox, away, new Set([...alike].map(({ sha256 }) => sha256)), run);
+  const dates = new Set(asked.flatMap(({ date }) => date ?? []));
+  const ofOwnForm = alike.filter((row) => hasOwnForm(row) && row.date !== null && dates.has(row.date));
+  const rowsByForm = await formsOf(ofOwnForm, place, run);
+  const rowOf = (one: Looks, sha256: string, form: Form) =>
+    looksOf(one).flatMap((look) => rows.get(look)?.get(sha256) ?? [])[0] ?? rowsByForm.get(formKeyOf(one, form));
+  const putBack = await digestsAway(mailbox, away, new Set(alike.map(({ sha256 }) => sha256)), run);
   // If the copying of the mailbox was interrupted, what was being sent may have arrived since.
   const underWay = (await ledger.groups()).flatMap(({ mailboxId, messages }) =>
     mailboxId === mailbox.id ? messages : [],
@@ -120,11 +122,11 @@ async function countEqual(
   for (const uids of inParts(asked.map(({ uid }) => uid)))
     for await (const { uid, sha256, form } of portraits(fetchReadable(place, uids, run, { isAskedAgain: true }))) {
       const one = unknown.get(uid);
-      const same = one && alikeTo(one).find((row) => row.sha256 === sha256 || isSameForm(one, form, row, ownForms));
+      const same = one && rowOf(one, sha256, form);
       if (one === undefined || same === undefined) continue;
       const arrived = underWay.findIndex(({ size, date }) => size === one.size || (date !== null && date === one.date));
-      const returned = putBack.indexOf(same.sha256);
-      if (returned >= 0) putBack.splice(returned, 1);
+      const returned = putBack.get(same.sha256) ?? 0;
+      if (returned > 0) putBack.set(same.sha256, returned - 1);
       else if (arrived >= 0) underWay.splice(arrived, 1);
       else equal += 1;
     }
@@ -139,21 +141,24 @@ function looksOf({ size, date }: Looks): readonly string[] {
   return date === null ? [`size ${size}`] : [`date ${date}`, `size ${size}`];
 }
 
-/** Rows of our messages, by those of {@link looksOf} that one of these has. A size tells only where the date does not. */
+/**
+ * Rows of our messages by those of {@link looksOf} that one of these has, and by their digests: a mailbox may have
+ * thousands of one look. A size tells only where the date does not.
+ */
 async function rowsByLook(
   newcomers: Iterable<Looks>,
   mailbox: LedgerMailbox,
   uidValidity: bigint,
   { copy }: Run,
-): Promise<ReadonlyMap<string, readonly Ours[]>> {
-  const rows = new Map([...newcomers].flatMap(looksOf).map((look): [string, Ours[]] => [look, []]));
+): Promise<ReadonlyMap<string, ReadonlyMap<string, Ours>>> {
+  const rows = new Map([...newcomers].flatMap(looksOf).map((look) => [look, new Map<string, Ours>()]));
   if (rows.size === 0) return rows;
   for await (const page of copy.ledger.rows(mailbox.id))
     for (const row of page) {
       const { sha256, date, size, fate } = row;
       if (sha256 === undefined || row.destinationUidValidity !== uidValidity || !isStored(row)) continue;
-      if (date !== null) rows.get(`date ${date}`)?.push({ ...row, sha256 });
-      if (date === null || fate === 'changed') rows.get(`size ${size}`)?.push({ ...row, sha256 });
+      if (date !== null) rows.get(`date ${date}`)?.set(sha256, { ...row, sha256 });
+      if (date === null || fate === 'changed') rows.get(`size ${size}`)?.set(sha256, { ...row, sha256 });
     }
   return rows;
 }
@@ -162,36 +167,38 @@ function hasOwnForm({ fate }: Ours): boolean {
   return fate === 'kept' || fate === 'changed';
 }
 
-/** By destination UID. */
-async function formsOf(rows: readonly Ours[], place: Place, run: Run): Promise<ReadonlyMap<number, Form>> {
-  const forms = new Map<number, Form>();
-  const kept = new Set(rows.flatMap(({ destinationUid = [] }) => destinationUid));
-  for (const uids of inParts([...kept]))
-    for await (const { uid, form } of portraits(fetchReadable(place, uids, run, { isAskedAgain: true })))
-      forms.set(uid, form);
-  return forms;
+/** Rows that the destination keeps in a form of its own, by {@link formKeyOf}. */
+async function formsOf(rows: readonly Ours[], place: Place, run: Run): Promise<ReadonlyMap<string, Ours>> {
+  const byForm = new Map<string, Ours>();
+  const kept = new Map(rows.map((row) => [row.destinationUid ?? 0, row]));
+  kept.delete(0);
+  for (const uids of inParts([...kept.keys()]))
+    for await (const { uid, form } of portraits(fetchReadable(place, uids, run, { isAskedAgain: true }))) {
+      const row = kept.get(uid);
+      if (row !== undefined) byForm.set(formKeyOf(row, form), row);
+    }
+  return byForm;
 }
 
-/** Whether the destination keeps both in a form of its own, of the same date, body and Message-ID. */
-function isSameForm(one: Looks, form: Form, row: Ours, ownForms: ReadonlyMap<number, Form>): boolean {
-  const own = ownForms.get(row.destinationUid ?? 0);
-  return own?.body === form.body && own.messageId === form.messageId && row.date === one.date;
+/** The same for all that the destination keeps in a form of its own with the same date, body and Message-ID. */
+function formKeyOf({ date }: Looks, { body, messageId }: Form): string {
+  return JSON.stringify([date, body, messageId]);
 }
 
-/** Those of these digests whose messages were taken away, or gave way to an equal one; one for each message. */
+/** Those of these digests whose messages were taken away, or gave way to an equal one, with how many did. */
 async function digestsAway(
   { id }: LedgerMailbox,
   away: ReadonlySet<number>,
   wanted: ReadonlySet<string>,
   { copy }: Run,
-): Promise<string[]> {
-  const digests: string[] = [];
-  if (wanted.size === 0) return digests;
+): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  if (wanted.size === 0) return counts;
   for await (const page of copy.ledger.rows(id))
     for (const { uid, fate, sha256 } of page)
       if (sha256 !== undefined && wanted.has(sha256) && (fate === 'taken' || fate === 'twin' || away.has(uid)))
-        digests.push(sha256);
-  return digests;
+        counts.set(sha256, (counts.get(sha256) ?? 0) + 1);
+  return counts;
 }
 
 /** Whether it has a message of its own at the destination. */
