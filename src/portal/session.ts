@@ -86,7 +86,8 @@ export function tellSignOut(tab: Storage | null, local: Storage | null): void {
 
 /** Whether this browser was signed out in another tab, and this one has not heard of it. */
 export function wasSignedOut(tab: Storage | null, local: Storage | null): boolean {
-  return tab !== null && lastSignOut(tab) !== lastSignOut(local);
+  const last = lastSignOut(local);
+  return tab !== null && last !== '' && last !== lastSignOut(tab);
 }
 
 /** The same, once. */

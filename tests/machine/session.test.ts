@@ -175,6 +175,12 @@ test.each([
   },
 );
 
+test('a local storage that has been cleared since a sign-out signs no tab out', () => {
+  const [local, tab] = [storageOf(new Map()), storageOf(new Map())];
+  tellSignOut(tab, local);
+  expect([storageOf(new Map()), null].map((cleared) => wasSignedOut(tab, cleared))).toEqual([false, false]);
+});
+
 test('a sign-out that can not be kept, or not be heard of, breaks nothing', () => {
   const full = storageOf(new Map(), 0);
   for (const [tab, local] of [

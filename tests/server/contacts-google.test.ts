@@ -358,7 +358,7 @@ describe('contacts to Google', () => {
         ? { status: 200, json: { connections: crowd(), nextPageToken: String(page) } }
         : null;
     api.faults.push(...Array.from({ length: 300 }, () => endless));
-    await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unexpected', account: 'destination' });
+    await expect(copy([JANE])).rejects.toMatchObject({ fault: 'too many', account: 'destination' });
   });
 
   test('a person who is listed twice counts as one contact, and is not reported as duplicated', async () => {

@@ -137,6 +137,10 @@ test('forty sign-ins to an account may come at once, then one in three seconds, 
   const asked = scriptedSession(server, { hold: holds('mail.example:993 anna'), signal: stop.signal });
   stop.abort();
   await expect(asked).rejects.toThrow('aborted');
+  // What is to be taken back soon waits for nobody, and whoever gives up leaves the next turn to the others.
+  await scriptedSession(server, { hold: holds('mail.example:993 anna'), isUrgent: true });
+  clock.pass(3000);
+  await signIn('mail.example:993 anna');
 });
 
 async function* octetsOf(text: string) {

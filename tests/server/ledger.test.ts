@@ -257,8 +257,8 @@ describe('the ledger', () => {
       { folder: 'Locked', reason: 'The mail server does not let us read this folder.' },
     ]);
     expect(await foldersOf(database, lease.transferId)).toEqual([
-      { name: 'INBOX', done: 1, total: 3, settled: 2 },
-      { name: 'Locked', done: 0, total: 0, settled: 0 },
+      { name: 'INBOX', done: 1, total: 3, settled: 2, gone: 1 },
+      { name: 'Locked', done: 0, total: 0, settled: 0, gone: 0 },
     ]);
   });
 
@@ -267,7 +267,9 @@ describe('the ledger', () => {
     const [now] = await ledger.addMailboxes([{ ...INBOX, sourceUidValidity: 2n, total: 2 }]);
     await ledger.addMailboxes([{ ...INBOX, sourceUidValidity: 0n, total: 3, reason: 'mailbox unreadable' }]);
     await ledger.settle([1, 2].map((uid) => ({ ...row(uid), mailboxId: now?.id ?? 0 })));
-    expect(await foldersOf(database, lease.transferId)).toEqual([{ name: 'INBOX', done: 2, total: 2, settled: 2 }]);
+    expect(await foldersOf(database, lease.transferId)).toEqual([
+      { name: 'INBOX', done: 2, total: 2, settled: 2, gone: 0 },
+    ]);
   });
 });
 

@@ -33,7 +33,13 @@ async function fatesUnder(
     {
       mailbox: MAILBOX,
       session: { reader: { ...(await source.reader()), ...changes } } as Session,
-      run: { ...openFaults(), copy, settled: () => {}, opened: { source: new Set() } } as unknown as Run,
+      run: {
+        ...openFaults(),
+        copy,
+        settled: () => {},
+        gone: new Map(),
+        opened: { source: new Set() },
+      } as unknown as Run,
     } as Sending,
   );
   return settled.map(({ uid, fate }) => [uid, fate] as const);

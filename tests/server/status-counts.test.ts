@@ -209,7 +209,7 @@ test('a wait, a rest, what is kept, the folders and what was taken back are repo
   ];
   const sources = {
     ...NOTHING_ELSE,
-    folders: async () => folders.map((folder) => ({ ...folder, settled: folder.done })),
+    folders: async () => folders.map((folder) => ({ ...folder, settled: folder.done, gone: 0 })),
     takenBack: async () => ({ removed: 3, goesOn: false }),
   };
   const mail = async () => (await statusOf(database, sources, ID))?.emailmigration;
@@ -248,7 +248,7 @@ test('of a folder that is complete, what was left out is no part of what is done
   await insertTransfer(database, TRANSFER, 'key');
   const sources = {
     ...NOTHING_ELSE,
-    folders: async () => [{ name: 'INBOX', done: 52, total: 61, settled: 60 }],
+    folders: async () => [{ name: 'INBOX', done: 52, total: 61, settled: 60, gone: 1 }],
     arrivals: async () => ({ compared: 52, present: 0, moved: 0, copied: 52 }),
   };
   const mail = async () => (await statusOf(database, sources, ID))?.emailmigration;
@@ -257,6 +257,22 @@ test('of a folder that is complete, what was left out is no part of what is done
   await endOperation(database, LEASE, 'emailmigration', { status: 'completed' });
   expect(await mail()).toMatchObject({ done: 60, total: 60, copied: 52 });
   expect((await mail())?.folders).toEqual([{ name: 'INBOX', done: 52, total: 60 }]);
+});
+
+test('nor is it at the end of a transfer that is to be reviewed', async () => {
+  await using database = await openTestDatabase(FRESH);
+  await insertTransfer(database, TRANSFER, 'key');
+  const sources = {
+    ...NOTHING_ELSE,
+    folders: async () => [{ name: 'INBOX', done: 97, total: 100, settled: 97, gone: 2 }],
+  };
+  await noteProgress(database, LEASE, 'emailmigration', { done: 97, total: 100, bytes: 50, kept: 0 });
+  await endOperation(database, LEASE, 'emailmigration', {
+    status: 'review',
+    measured: { lost: 1, duplicated: 0, changed: 0 },
+  });
+  const mail = (await statusOf(database, sources, ID))?.emailmigration;
+  expect(mail?.folders).toEqual([{ name: 'INBOX', done: 97, total: 98 }]);
 });
 
 test('the end of a wait or a rest is omitted once that time has passed', async () => {

@@ -165,30 +165,38 @@ describe('signing out', () => {
 
 describe('signing out everywhere', () => {
   const everywhere = { everywhere: true };
+  const EXPORT_ORDER = {
+    source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
+    destination_account: { email: 'eve@mail.example', provider: 'file_export' },
+    operations: ['emailmigration', 'contactsmigration'],
+    parameters: {},
+    file_export_parameters: { email_format: 'eml', contacts_format: 'vcf' },
+  };
 
   test('has a page that was left open elsewhere order nothing more with the password that it still has', async () => {
     const left = await signIn(THERE);
-    const order = {
-      source_account: { email: ANN, password: PASSWORD, provider: 'sanbruno' },
-      destination_account: { email: 'eve@mail.example', provider: 'file_export' },
-      operations: ['emailmigration', 'contactsmigration'],
-      parameters: {},
-      file_export_parameters: { email_format: 'eml', contacts_format: 'vcf' },
-    };
     await signOut(bearer(await signIn(HERE)), everywhere);
-    const load = () => world.post('/api/load/', order, { ...bearer(left), ...inBrowser(THERE) });
+    const load = () => world.post('/api/load/', EXPORT_ORDER, { ...bearer(left), ...inBrowser(THERE) });
     for (const days of [0, 0.9]) {
       world.advance(days * DAY_MS);
       const { status, body } = await load();
       expect([status, body]).toMatchObject([401, { error: 'INVALID_TOKEN' }]);
     }
     expect(await world.database.query('select 1 from transfers')).toEqual([]);
-    // Whoever signs in there again, or keeps no token, orders as before; so does a sign-in that another one has followed.
+    // Somebody else who signs in there does not let it order again.
+    await signIn(THERE, BOB);
+    expect((await load()).status).toBe(401);
+    // Whoever signs in there again orders as before.
     const again = await signIn(THERE);
     await transfer({ ...bearer(again), ...inBrowser(THERE) });
-    await signIn(THERE, BOB);
-    await transfer({ ...bearer(again), ...inBrowser(THERE) });
     world.advance(-0.9 * DAY_MS);
+  });
+
+  test('has a page order nothing more whose sign-in another one had followed before', async () => {
+    const [first] = [await signIn(THERE), await signIn(THERE)];
+    await signOut(bearer(await signIn(HERE)), everywhere);
+    const order = world.post('/api/load/', EXPORT_ORDER, { ...bearer(first), ...inBrowser(THERE) });
+    expect(await order).toMatchObject({ status: 401, body: { error: 'INVALID_TOKEN' } });
   });
 
   test('ends the bearers and cookies of every browser that is signed in to the mailbox, and of no other mailbox', async () => {

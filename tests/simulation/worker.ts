@@ -243,6 +243,7 @@ function copyOf(
       clock,
       signal,
       hold: holds[side],
+      isUrgent: isExtra,
       mayWrite: lease.mayWrite,
       role: side,
       ...(sizes === undefined ? {} : { readAhead: sizes.readAhead }),

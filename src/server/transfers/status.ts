@@ -25,8 +25,11 @@ type Arrivals = {
   readonly copied?: number;
 };
 
-/** `done` counts what is at the destination; `settled` also what was left out, and is at most `total`. */
-export type FolderProgress = Folder & { readonly settled: number };
+/**
+ * `done` counts what is at the destination; `settled` also what was left out, and is at most `total`; `gone` what was
+ * deleted at the source before it was read, which only `total` includes.
+ */
+export type FolderProgress = Folder & { readonly settled: number; readonly gone: number };
 
 /** The parts of a transfer's status that come from other modules. */
 export type StatusSources = {
@@ -157,7 +160,7 @@ async function mailProgressOf(row: OperationRow, sources: StatusSources): Promis
   const { copied = 0, present = 0, moved = 0 } = arrivals ?? {};
   return {
     ...atTheEnd(row, progressOf(row, skipped), copied + present + moved),
-    ...(folders.length === 0 ? {} : { folders: folders.map((folder) => folderOf(folder, isComplete(row))) }),
+    ...(folders.length === 0 ? {} : { folders: folders.map((folder) => folderOf(folder, row)) }),
     ...(arrivals === null ? {} : { compared: arrivals.compared }),
     ...copiedOf(row, arrivals),
     ...(arrivals === null || arrivals.present === 0 ? {} : { present: arrivals.present }),
@@ -195,7 +198,9 @@ function progressOf(row: OperationRow, skipped: readonly Skipped[]): Progress {
     ...(row.duplicated === null ? {} : { duplicated: row.duplicated }),
     ...(row.changed === null ? {} : { changed: row.changed }),
     ...(row.kept === null ? {} : { kept: row.kept }),
-    ...(row.in_line ? { waiting: waitingOf('queue', null) } : {}),
+    ...(row.in_line && row.finished === null && row.attention_reason === null
+      ? { waiting: waitingOf('queue', null) }
+      : {}),
     ...(row.waiting_reason === null ? {} : { waiting: waitingOf(row.waiting_reason, toCome(row.waiting_until, row)) }),
     ...(row.attention_side === null || row.attention_reason === null
       ? {}
@@ -232,11 +237,12 @@ function atTheEnd(row: OperationRow, progress: Progress, settled: number): Progr
 }
 
 /**
- * The total of a complete folder excludes what the owner deleted at the source before it was read, but includes what
- * was left out.
+ * The total of a folder excludes, at the end, what the owner deleted at the source before it was read, but includes
+ * what was left out.
  */
-function folderOf({ settled, ...folder }: FolderProgress, isWhole: boolean): Folder {
-  return isWhole ? { ...folder, total: settled } : folder;
+function folderOf({ settled, gone, ...folder }: FolderProgress, row: OperationRow): Folder {
+  if (isComplete(row)) return { ...folder, total: settled };
+  return row.finished === null ? folder : { ...folder, total: folder.total - gone };
 }
 
 /** Nothing once the last estimate has elapsed, since a stalled connection gives no new one. */

@@ -41,8 +41,12 @@ export type Sessions = {
    * @returns the browsers, by their names in {@link consentBrowserOf}; `null` if the caller isn't signed in.
    */
   endEverywhere(asker: Asker, mailbox?: string): Promise<string[] | null>;
-  /** Whether the token's session was among those, within the day that it would have lasted. */
-  wasEndedEverywhere(token: string): Promise<boolean>;
+  /**
+   * Whether a page that shows this token may still have the password of a mailbox that was signed out of everywhere: a
+   * session of the mailbox was ended so within the day that it would have lasted, and this one is none that has begun
+   * since.
+   */
+  wasEndedEverywhere(token: string, mailbox: string): Promise<boolean>;
   purge(): Promise<void>;
 };
 
@@ -51,6 +55,8 @@ const lasts = (now: string, until = 'expires') =>
   `${until} > ${now} and ${until} <= ${now}::float8 + ${2 * SESSION_MS}`;
 /** SQL for whether a session would not have ended `now`, but was ended everywhere: such rows have a negative time. */
 const wasEnded = (now: string) => lasts(now, '-expires');
+/** SQL for whether a session was not ended so: the others are kept for their day, whoever signs in or out meanwhile. */
+const STANDS = 'expires > 0';
 
 /** The mailboxes that the caller is signed in to. */
 const SHOWN = `select mailbox from sessions where ${lasts('$3')} and (token = $1::text or browser = $2::text)`;
@@ -91,7 +97,7 @@ export function openSessions({
       const token = randomBytes(32).toString('hex');
       await database.transaction(async (sql) => {
         if (former !== undefined) {
-          await sql.query('delete from sessions where browser = $1', [browserOf(former)]);
+          await sql.query(`delete from sessions where browser = $1 and ${STANDS}`, [browserOf(former)]);
           await copyBrowser(sql, vault, former, browser);
           await moveConsents(sql, vault, former, browser);
         }
@@ -114,10 +120,10 @@ export function openSessions({
     isOfBrowser: (browser, mailbox) =>
       isThere('browser = $2 and mailbox = $3', browserOf(browser), vault.digest('session mailbox', mailbox)),
     end: async (token) => {
-      await database.query('delete from sessions where token = $1', [vault.digest('session', token)]);
+      await database.query(`delete from sessions where token = $1 and ${STANDS}`, [vault.digest('session', token)]);
     },
     endOfBrowser: async (browser) => {
-      await database.query('delete from sessions where browser = $1', [browserOf(browser)]);
+      await database.query(`delete from sessions where browser = $1 and ${STANDS}`, [browserOf(browser)]);
     },
     others: async (asker) => {
       const rows = await database.query<{ expires: number; used: number | null; own: boolean }>(
@@ -133,16 +139,17 @@ export function openSessions({
     endEverywhere: async (asker, mailbox) => {
       const rows = await database.query<{ consent_browser: string | null }>(
         `update sessions set expires = -expires
-         where expires > 0 and mailbox in (${SHOWN}) and ($4::text is null or mailbox = $4) returning consent_browser`,
+         where ${STANDS} and mailbox in (${SHOWN}) and ($4::text is null or mailbox = $4) returning consent_browser`,
         [...shownBy(asker), mailbox === undefined ? null : vault.digest('session mailbox', mailbox)],
       );
       return rows.length === 0 ? null : rows.flatMap(({ consent_browser: browser }) => browser ?? []);
     },
-    wasEndedEverywhere: async (token) => {
-      const rows = await database.query(`select 1 from sessions where token = $2 and ${wasEnded('$1')}`, [
-        now(),
-        vault.digest('session', token),
-      ]);
+    wasEndedEverywhere: async (token, mailbox) => {
+      const rows = await database.query(
+        `select 1 from sessions where mailbox = $3 and ${wasEnded('$1')} and not exists (
+           select 1 from sessions where mailbox = $3 and token = $2 and ${lasts('$1')}) limit 1`,
+        [now(), vault.digest('session', token), vault.digest('session mailbox', mailbox)],
+      );
       return rows.length > 0;
     },
     purge: async () => {

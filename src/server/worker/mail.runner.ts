@@ -111,7 +111,7 @@ function sideOf(role: Role, account: MailAccount, run: SideRun, services: Runner
         mayWrite: lease.mayWrite,
         role,
         compress: settings.compressMail,
-        ...(evenStopped ? {} : { signal }),
+        ...(evenStopped ? { isUrgent: true } : { signal }),
       }),
     );
   const learnt = knownOf(providerOfServer(account.place.host));

@@ -159,11 +159,9 @@ async function rowsOf(
  * it is asked, under the same UIDVALIDITY.
  * @throws {FolderLeft}
  */
-async function unlessNoneIsKnown(mailbox: LedgerMailbox, { listing, session, run }: Work): Promise<void> {
-  const { messages, opened } = listing;
-  if (messages.length === 0 || run.gone.get(mailbox.id) !== messages.length) return;
-  const { exists } = await reopen(session.reader, mailbox.sourcePath, opened.uidValidity, run);
-  if (exists < messages.length) return;
+async function unlessNoneIsKnown(mailbox: LedgerMailbox, { listing: { messages }, run }: Work): Promise<void> {
+  const gone = run.gone.get(mailbox.id);
+  if (messages.length === 0 || gone?.count !== messages.length || gone.exists < messages.length) return;
   await run.copy.ledger.forget(
     mailbox.id,
     Array.from(messages, ({ uid }) => uid),

@@ -159,9 +159,10 @@ function triesAgain(engine: Engine): boolean {
  */
 async function compareAll(engine: Engine): Promise<CopyEnd> {
   const { seen, left } = engine;
+  let unreadRounds = 0;
   for (let round = 1; ; round += 1) {
     const { open, stale, ...counts } = await compareMailboxes(engine);
-    const isLast = round >= (stale ? PASSES : ROUNDS_FOR_UNREAD);
+    const isLast = round >= PASSES || (!stale && unreadRounds >= ROUNDS_FOR_UNREAD - 1);
     // A duplicate may be what another worker is just taking back, or died before it could.
     if (counts.duplicated > 0 && round < PASSES && (await takeBackDisowned(engine))) continue;
     if (open.length === 0 || isLast) {
@@ -176,6 +177,7 @@ async function compareAll(engine: Engine): Promise<CopyEnd> {
       const unlisted = [...seen.values()].reduce((total, each) => total + each.unlisted, 0);
       return { ...counts, unlisted, mailboxesLeft: left.size };
     }
+    if (!stale) unreadRounds += 1;
     await settleOpenMailboxes(new Set(open.map(({ id }) => id)), engine);
     await copyUntilNothingIsNew(engine);
   }

@@ -51,6 +51,8 @@ export class Hold {
     signIns.set(this.#account, taken + signInEvery);
     const turn = taken - now - (SIGN_INS_AT_ONCE - 1) * signInEvery;
     if (turn > 0) await pause(this.#clock, turn, signal);
+    // Nobody takes its turn.
+    if (signal?.aborted === true) signIns.set(this.#account, (signIns.get(this.#account) ?? 0) - signInEvery);
     await this.over(signal);
   }
 

@@ -45,7 +45,8 @@ type Loading = Pick<
 export const answerLoad = route(load, 'calls by a client', async ({ body }, services: Loading, visit) => {
   const order = orderOf(body, services.settings);
   // A page that was left open on another computer still has the password.
-  if (visit.bearer !== undefined && (await services.sessions.wasEndedEverywhere(visit.bearer))) throw sessionOver();
+  if (visit.bearer !== undefined && (await services.sessions.wasEndedEverywhere(visit.bearer, order.source.email)))
+    throw sessionOver();
   // Comes first, because all later answers reveal something about the mailbox.
   await proveSource(order, services, visit);
   const jobid = await startOnce(order, services, visit);

@@ -59,14 +59,16 @@ export async function countSkippedMessages(sql: Sql, transferId: string): Promis
  */
 export function foldersOf(sql: Sql, transferId: string): Promise<FolderProgress[]> {
   return sql.query<FolderProgress>(
-    `select name, least(done, total) as done, total, least(settled, total) as settled from (
+    `select name, least(done, total) as done, total, least(settled, total) as settled, least(gone, total) as gone from (
        select m.source_path as name, min(m.id) as first,
          (array_agg(m.total order by m.source_uid_validity <> 0 desc, m.id desc))[1] as total,
          max(m.id) filter (where m.source_uid_validity <> 0) as mailbox
        from ledger_mailboxes m where m.transfer_id = $1 and m.total is not null group by m.source_path
        having max(m.total) > 0 or bool_or(m.source_uid_validity <> 0)) folders,
-     lateral (select count(*)::integer as settled, (count(*) filter (where not (${LEFT_OUT})))::integer as done
-       from ledger l where l.mailbox_id = mailbox and l.fate <> 'gone') counts
+     lateral (select (count(*) filter (where fate <> 'gone'))::integer as settled,
+         (count(*) filter (where fate = 'gone'))::integer as gone,
+         (count(*) filter (where fate <> 'gone' and not (${LEFT_OUT})))::integer as done
+       from ledger l where l.mailbox_id = mailbox) counts
      order by first`,
     [transferId],
   );

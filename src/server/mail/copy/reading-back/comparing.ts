@@ -105,14 +105,14 @@ async function countEqual(
   const others = await ledger.claimed(path, uidValidity);
   const unknown = new Map(newcomers.flatMap((one) => (others.has(one.uid) ? [] : [[one.uid, one] as const])));
   const rows = await rowsByLook(unknown.values(), mailbox, uidValidity, run);
-  const asked = [...unknown.values()].filter((one) => looksOf(one).some((look) => (rows.get(look)?.size ?? 0) > 0));
-  const alike = [...new Set(asked.flatMap(looksOf))].flatMap((look) => [...(rows.get(look)?.values() ?? [])]);
+  const asked = [...unknown.values()].filter((one) => alikeTo(one, rows).length > 0);
+  const alike = [...new Set(asked.flatMap((one) => alikeTo(one, rows)))].flatMap((same) => [...same.values()]);
   const place = destinationPlace(checker, path, uidValidity);
   const dates = new Set(asked.flatMap(({ date }) => date ?? []));
   const ofOwnForm = alike.filter((row) => hasOwnForm(row) && row.date !== null && dates.has(row.date));
   const rowsByForm = await formsOf(ofOwnForm, place, run);
   const rowOf = (one: Looks, sha256: string, form: Form) =>
-    looksOf(one).flatMap((look) => rows.get(look)?.get(sha256) ?? [])[0] ?? rowsByForm.get(formKeyOf(one, form));
+    alikeTo(one, rows).flatMap((same) => same.get(sha256) ?? [])[0] ?? rowsByForm.get(formKeyOf(one, form));
   const putBack = await digestsAway(mailbox, away, new Set(alike.map(({ sha256 }) => sha256)), run);
   // If the copying of the mailbox was interrupted, what was being sent may have arrived since.
   const underWay = (await ledger.groups()).flatMap(({ mailboxId, messages }) =>
@@ -124,7 +124,7 @@ async function countEqual(
       const one = unknown.get(uid);
       const same = one && rowOf(one, sha256, form);
       if (one === undefined || same === undefined) continue;
-      const arrived = underWay.findIndex(({ size, date }) => size === one.size || (date !== null && date === one.date));
+      const arrived = arrivedAs(one, underWay);
       const returned = putBack.get(same.sha256) ?? 0;
       if (returned > 0) putBack.set(same.sha256, returned - 1);
       else if (arrived >= 0) underWay.splice(arrived, 1);
@@ -133,34 +133,57 @@ async function countEqual(
   return equal;
 }
 
-type Ours = Row & { readonly sha256: string };
+type Ours = Pick<Row, 'date' | 'fate' | 'destinationUid'> & { readonly sha256: string };
 type Looks = Pick<Planned, 'size' | 'date'>;
+type OfDigest = Map<string, Ours>;
+/**
+ * Rows of our messages by what a listing shows of an equal message, and by their digests: a mailbox may have thousands
+ * of one look. Some servers round sizes, or keep a form of their own, so that a size tells only where the date does not.
+ */
+type ByLook = { readonly ofDate: ReadonlyMap<number, OfDigest>; readonly ofSize: ReadonlyMap<number, OfDigest> };
 
-/** By what a listing shows an equal message: some servers round sizes, or keep a form of their own. */
-function looksOf({ size, date }: Looks): readonly string[] {
-  return date === null ? [`size ${size}`] : [`date ${date}`, `size ${size}`];
+function alikeTo({ size, date }: Looks, { ofDate, ofSize }: ByLook): readonly OfDigest[] {
+  const dated = date === null ? undefined : ofDate.get(date);
+  return [dated, ofSize.get(size)].filter((same) => same !== undefined);
 }
 
-/**
- * Rows of our messages by those of {@link looksOf} that one of these has, and by their digests: a mailbox may have
- * thousands of one look. A size tells only where the date does not.
- */
+/** The place of the one that it is, among messages under way. @returns -1 for none */
+function arrivedAs(one: Looks, underWay: readonly Looks[]): number {
+  const isDated = ({ date }: Looks) => date !== null && date === one.date;
+  const exact = underWay.findIndex((each) => each.size === one.size && isDated(each));
+  return exact >= 0 ? exact : underWay.findIndex((each) => each.size === one.size || isDated(each));
+}
+
 async function rowsByLook(
   newcomers: Iterable<Looks>,
   mailbox: LedgerMailbox,
   uidValidity: bigint,
   { copy }: Run,
-): Promise<ReadonlyMap<string, ReadonlyMap<string, Ours>>> {
-  const rows = new Map([...newcomers].flatMap(looksOf).map((look) => [look, new Map<string, Ours>()]));
-  if (rows.size === 0) return rows;
+): Promise<ByLook> {
+  const [ofDate, ofSize] = [new Map<number, OfDigest>(), new Map<number, OfDigest>()];
+  const [dates, sizes] = [new Set<number | null>(), new Set<number>()];
+  for (const { size, date } of newcomers) {
+    dates.add(date);
+    sizes.add(size);
+  }
+  if (sizes.size === 0) return { ofDate, ofSize };
   for await (const page of copy.ledger.rows(mailbox.id))
     for (const row of page) {
-      const { sha256, date, size, fate } = row;
+      const { sha256, date, size, fate, destinationUid } = row;
       if (sha256 === undefined || row.destinationUidValidity !== uidValidity || !isStored(row)) continue;
-      if (date !== null) rows.get(`date ${date}`)?.set(sha256, { ...row, sha256 });
-      if (date === null || fate === 'changed') rows.get(`size ${size}`)?.set(sha256, { ...row, sha256 });
+      const ours = { sha256, date, fate, ...(destinationUid === undefined ? {} : { destinationUid }) };
+      if (date !== null && dates.has(date)) note(ours, ofDate, date);
+      if ((date === null || fate === 'changed') && sizes.has(size)) note(ours, ofSize, size);
     }
-  return rows;
+  return { ofDate, ofSize };
+}
+
+/** Of several of one digest, one that is kept in another form tells more. */
+function note(ours: Ours, rows: Map<number, OfDigest>, look: number): void {
+  const same = rows.get(look) ?? new Map<string, Ours>();
+  rows.set(look, same);
+  const before = same.get(ours.sha256);
+  if (before === undefined || !hasOwnForm(before)) same.set(ours.sha256, ours);
 }
 
 function hasOwnForm({ fate }: Ours): boolean {
@@ -181,7 +204,7 @@ async function formsOf(rows: readonly Ours[], place: Place, run: Run): Promise<R
 }
 
 /** The same for all that the destination keeps in a form of its own with the same date, body and Message-ID. */
-function formKeyOf({ date }: Looks, { body, messageId }: Form): string {
+function formKeyOf({ date }: Pick<Looks, 'date'>, { body, messageId }: Form): string {
   return JSON.stringify([date, body, messageId]);
 }
 

@@ -139,8 +139,10 @@ export type Run = {
   readonly searches: Map<string, Search>;
   /** Mailboxes whose destination has another UIDVALIDITY than their rows, found while reading back. */
   readonly stale: Set<number>;
-  /** By mailbox, how many messages of its last listing were gone when they were asked for. */
-  readonly gone: Map<number, number>;
+  /**
+   * By mailbox, how many messages of its last listing were gone when they were asked for, and how many it had then.
+   */
+  readonly gone: Map<number, { readonly count: number; readonly exists: number }>;
   /**
    * To be called for messages that are listed but not handed out, each by a unique name: this may be momentary.
    * @throws {MailError} the first time, so that they are asked for again

@@ -346,7 +346,7 @@ export async function refuse(
 export async function settleUnseen(unseen: readonly Planned[], sending: Sending): Promise<void> {
   if (unseen.length === 0) return;
   const { mailbox, session, run } = sending;
-  await reopen(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity, run);
+  const { exists } = await reopen(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity, run);
   const source = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   const uids = unseen.map(({ uid }) => uid);
   const there = await unlessUnreadable(stillThere(source, uids));
@@ -360,7 +360,7 @@ export async function settleUnseen(unseen: readonly Planned[], sending: Sending)
     .map((message): NewRow => ({ ...message, mailboxId: mailbox.id, fate: 'gone', verified: false }));
   if (gone.length === 0) return;
   await commitOutcome(gone, [], sending);
-  run.gone.set(mailbox.id, (run.gone.get(mailbox.id) ?? 0) + gone.length);
+  run.gone.set(mailbox.id, { count: (run.gone.get(mailbox.id)?.count ?? 0) + gone.length, exists });
 }
 
 export function subjectIn(head: Buffer): { subject?: string } {

@@ -135,7 +135,7 @@ export class ResponseParser {
       this.#parts.push(line);
       const [parts, filled] = [this.#parts, this.#filled];
       this.#parts = [];
-      this.#filled = [];
+      if (filled.length > 0) this.#filled = [];
       this.#size = 0;
       this.#handler.response(parts);
       for (const sink of filled) sink.end();

@@ -32,6 +32,8 @@ export type SessionOptions = {
   readonly readAhead?: number;
   /** Shared by all connections of the account. */
   readonly hold?: Hold;
+  /** It waits for no turn among the account's sign-ins. */
+  readonly isUrgent?: boolean;
   /** Which of a transfer's accounts it is. */
   readonly role?: MailRole;
   /** Called before the password or token is sent. */
@@ -57,9 +59,9 @@ export async function openSession(account: MailAccount, options: SessionOptions)
 type Secret = { readonly kind: 'password' | 'token'; readonly secret: string };
 
 async function signIn(account: MailAccount, secret: Secret, options: SessionOptions): Promise<ImapConnection> {
-  const { dial, clock, times = MAIL_TIMES, signal, mayWrite, readAhead, hold, role } = options;
+  const { dial, clock, times = MAIL_TIMES, signal, mayWrite, readAhead, hold, isUrgent = false, role } = options;
   const { place } = account;
-  await hold?.beforeSignIn(signal);
+  await (isUrgent ? hold?.over(signal) : hold?.beforeSignIn(signal));
   signal?.throwIfAborted();
   const giveUp = new AbortController();
   const slow = new MailError('slow', 'The mail server took too long for the sign-in.');
