@@ -74,7 +74,10 @@ export const wizardMachine = wizard.createMachine({
     'sign-out.hear': {
       guard: 'the source can sign in',
       target: '#home',
-      actions: [{ type: 'show the message', params: { message: { about: 'signed out' } } }, 'hold the message'],
+      actions: [
+        { type: 'show the message', params: { message: { about: 'signed out in another tab' } } },
+        'hold the message',
+      ],
     },
   },
   states: STATES,

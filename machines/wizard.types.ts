@@ -58,6 +58,7 @@ export type Message =
         | 'not the owner'
         | 'signed out'
         | 'signed out everywhere'
+        | 'signed out in another tab'
         | 'sign-out unfinished'
         | 'start unknown'
         | 'too many downloads';

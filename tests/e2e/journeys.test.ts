@@ -306,7 +306,7 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     await third.getByRole('banner').getByRole('button', { name: 'Sign out', exact: true }).click();
     const dialog = third.getByRole('dialog', { name: 'Sign out?' });
     await dialog.getByRole('button', { name: 'Sign out', exact: true }).click();
-    await page.getByRole('status').getByText('You are signed out').waitFor();
+    await page.getByRole('status').getByText('This page is signed out').waitFor();
     await away.goBack();
     await away.getByRole('button', { name: 'Start', exact: true }).waitFor();
     for (const tab of [page, away, third]) {

@@ -100,7 +100,7 @@ describe('"Sign out"', () => {
       await wizard.send({ type: 'sign-out.hear' });
       expect(wizard.address()).toBe('/');
       expect(wizard.isAt('home.banner.held')).toBe(true);
-      expect(wizard.context().message).toEqual({ about: 'signed out' });
+      expect(wizard.context().message).toEqual({ about: 'signed out in another tab' });
       expect(sessionOf(wizard.context())).toEqual(BLANK_SESSION);
       expect([wizard.asked('sign out'), wizard.left]).toEqual([[], []]);
     },

@@ -341,7 +341,7 @@ describe('the words of the messages', () => {
     },
   );
 
-  test.each(['signed out', 'signed out everywhere'] as const)(
+  test.each(['signed out', 'signed out everywhere', 'signed out in another tab'] as const)(
     'who is %s is told what the browser that ordered a transfer can still do',
     (about) => {
       expect(said({ about })).toContain('A browser can still open the transfers that were started in it.');

@@ -82,6 +82,15 @@ export function messageWords(message: Message, legacyName: string): MessageWords
           STILL_OPENS,
         ],
       };
+    case 'signed out in another tab':
+      return {
+        kind: 'success',
+        title: 'This page is signed out',
+        content: [
+          'You signed out in another tab. Your mail is safe. A transfer that has already started keeps running.',
+          STILL_OPENS,
+        ],
+      };
     case 'sign-out unfinished':
       return {
         kind: 'warning',
