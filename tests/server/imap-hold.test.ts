@@ -101,44 +101,45 @@ test('work that has been asked to stop waits for no pause', async () => {
 test('a pause is of one account, and known to all that works on it in the process', () => {
   const clock = manualClock();
   const holds = openHolds(clock);
-  holds('mail.example:993 anna').note(new MailError('busy', 'A pause.', { pause: 5000 }));
+  holds('mail.example:993 anna', 'a').note(new MailError('busy', 'A pause.', { pause: 5000 }));
   clock.pass(1000);
-  expect([holds('mail.example:993 anna').left, holds('mail.example:993 bert').left]).toEqual([4000, 0]);
-  holds('mail.example:993 anna').note(new MailError('busy', 'A shorter one.', { pause: 10 }));
-  expect(holds('mail.example:993 anna').left).toBe(4000);
+  expect([holds('mail.example:993 anna', 'b').left, holds('mail.example:993 bert', 'a').left]).toEqual([4000, 0]);
+  holds('mail.example:993 anna', 'a').note(new MailError('busy', 'A shorter one.', { pause: 10 }));
+  expect(holds('mail.example:993 anna', 'a').left).toBe(4000);
   clock.pass(4000);
-  expect(holds('mail.example:993 anna').left).toBe(0);
+  expect(holds('mail.example:993 anna', 'a').left).toBe(0);
 });
 
-test('forty sign-ins to an account may come at once, then one in three seconds, and those to others as before', async () => {
+test('forty sign-ins of a transfer to an account may come at once, then one in three seconds, and those of others as before', async () => {
   const server = scriptedServer(() => false);
   const { clock } = server;
   const holds = openHolds(clock);
   let signedIn = 0;
-  const signIn = async (account: string) => {
-    await scriptedSession(server, { hold: holds(account) });
+  const signIn = async (account: string, transfer = 'a') => {
+    await scriptedSession(server, { hold: holds(account, transfer) });
     signedIn += 1;
   };
   const anna = Array.from({ length: 43 }, () => signIn('mail.example:993 anna'));
   await settled();
   const counts = [signedIn];
   await signIn('mail.example:993 bert');
+  await signIn('mail.example:993 anna', 'b');
   for (const milliseconds of [2999, 1, 3000, 3000]) {
     clock.pass(milliseconds);
     await settled();
     counts.push(signedIn);
   }
   await Promise.all(anna);
-  expect(counts).toEqual([40, 41, 42, 43, 44]);
+  expect(counts).toEqual([40, 42, 43, 44, 45]);
   // Two minutes without any make up for it.
   clock.pass(120_000);
   await Promise.all(Array.from({ length: 40 }, () => signIn('mail.example:993 anna')));
   const stop = new AbortController();
-  const asked = scriptedSession(server, { hold: holds('mail.example:993 anna'), signal: stop.signal });
+  const asked = scriptedSession(server, { hold: holds('mail.example:993 anna', 'a'), signal: stop.signal });
   stop.abort();
   await expect(asked).rejects.toThrow('aborted');
   // What is to be taken back soon waits for nobody, and whoever gives up leaves the next turn to the others.
-  await scriptedSession(server, { hold: holds('mail.example:993 anna'), isUrgent: true });
+  await scriptedSession(server, { hold: holds('mail.example:993 anna', 'a'), isUrgent: true });
   clock.pass(3000);
   await signIn('mail.example:993 anna');
 });

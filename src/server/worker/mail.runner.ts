@@ -100,7 +100,7 @@ function sideOf(role: Role, account: MailAccount, run: SideRun, services: Runner
   const { settings, times, resolver, clock, onUncheckedCertificate } = services;
   const options = { trusted: settings.trustedMailHosts, times, resolver, signal, onUncheckedCertificate };
   const dial = openDial(options);
-  const hold = services.holds(`${account.place.host}:${account.place.port} ${account.email}`);
+  const hold = services.holds(`${account.place.host}:${account.place.port} ${account.email}`, transfer.id);
   const session = (evenStopped = false) =>
     openedAt(role, () =>
       openSession(account, {

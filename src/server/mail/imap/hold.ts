@@ -7,23 +7,26 @@ import type { MailControl } from './streams.ts';
  */
 export const LONGEST_PAUSE_MS = 60_000;
 
-/** So many sign-ins to an account may come at once; after them there is one in so many milliseconds. */
+/** So many sign-ins of one transfer to an account may come at once; after them there is one in so many milliseconds. */
 const SIGN_INS_AT_ONCE = 40;
 const SIGN_IN_EVERY_MS = 3000;
 
 /**
  * What all connections of an account keep to. Until the pause that its mail server has asked for is over, none of them
- * sends a new command. Nor do they sign in more often than a provider may take for a person with a few devices.
+ * sends a new command. Nor do those of one transfer sign in over and over, whatever goes wrong: some providers lock
+ * accounts for that.
  */
 export class Hold {
   readonly #clock: Clock;
   readonly #account: string;
+  readonly #transfer: string;
   readonly #known: Known;
 
-  constructor(clock: Clock, known = knownOfNone(), account = '') {
+  constructor(clock: Clock, known = knownOfNone(), account = '', transfer = '') {
     this.#clock = clock;
     this.#known = known;
     this.#account = account;
+    this.#transfer = `${transfer} ${account}`;
   }
 
   /** How much is left, in milliseconds. */
@@ -46,13 +49,13 @@ export class Hold {
   async beforeSignIn(signal?: AbortSignal): Promise<void> {
     const now = this.#clock.elapsed();
     const { signIns, signInEvery } = this.#known;
-    const taken = Math.max(now, signIns.get(this.#account) ?? 0);
+    const taken = Math.max(now, signIns.get(this.#transfer) ?? 0);
     forgetBefore(now, signIns);
-    signIns.set(this.#account, taken + signInEvery);
+    signIns.set(this.#transfer, taken + signInEvery);
     const turn = taken - now - (SIGN_INS_AT_ONCE - 1) * signInEvery;
     if (turn > 0) await pause(this.#clock, turn, signal);
     // Nobody takes its turn.
-    if (signal?.aborted === true) signIns.set(this.#account, (signIns.get(this.#account) ?? 0) - signInEvery);
+    if (signal?.aborted === true) signIns.set(this.#transfer, (signIns.get(this.#transfer) ?? 0) - signInEvery);
     await this.over(signal);
   }
 
@@ -86,11 +89,11 @@ export class Hold {
   }
 }
 
-/** By account, in the clock's elapsed milliseconds. */
+/** Times in the clock's elapsed milliseconds. */
 type Known = {
-  /** When its pause ends. */
+  /** By account, when its pause ends. */
   readonly pauses: Map<string, number>;
-  /** When all of its sign-ins would have come, had there been one in each `signInEvery`. */
+  /** By transfer and account, when all of its sign-ins would have come, had there been one in each `signInEvery`. */
   readonly signIns: Map<string, number>;
   /** In milliseconds. */
   readonly signInEvery: number;
@@ -104,13 +107,13 @@ function forgetBefore(now: number, times: Map<string, number>): void {
   for (const [account, time] of times) if (time <= now) times.delete(account);
 }
 
-/** The holds of all accounts that a process works on; those for the same name share what they know. */
-export type Holds = (account: string) => Hold;
+/** The holds of all accounts that a process works on, for each of its transfers. */
+export type Holds = (account: string, transfer: string) => Hold;
 
-/** @param signInEvery in which time one more sign-in to an account may come, after many at once, in milliseconds */
+/** @param signInEvery in which time one more sign-in of a transfer may come, after many at once, in milliseconds */
 export function openHolds(clock: Clock, signInEvery?: number): Holds {
   const known = knownOfNone(signInEvery);
-  return (account) => new Hold(clock, known, account);
+  return (account, transfer) => new Hold(clock, known, account, transfer);
 }
 
 /** A control that asks for nothing during a pause of its account. */
