@@ -64,14 +64,16 @@ describe('every way through the product, in Chromium (needs chromium)', needs('c
     return id;
   };
 
-  /** The counts of the folders, together, are those above them. */
+  /** The counts of the folders, together, are those above them, once the page has had time to draw them. */
   const foldersAddUp = async () => {
     const card = page.getByRole('region', { name: 'Email transfer' });
     await card.getByText('Folder by folder').click();
-    const counts = (await card.locator('.folders .soft').allInnerTexts()).map(countsIn);
-    const sums = counts.reduce(([done, total], [more, ofMore]) => [done + more, total + ofMore], [0, 0]);
-    expect(counts.length).toBeGreaterThan(1);
-    expect(sums).toEqual(countsIn(await card.locator('.status-count').innerText()));
+    const sums = async () => {
+      const counts = (await card.locator('.folders .soft').allInnerTexts()).map(countsIn);
+      expect(counts.length).toBeGreaterThan(1);
+      return counts.reduce(([done, total], [more, ofMore]) => [done + more, total + ofMore], [0, 0]);
+    };
+    await expect.poll(sums).toEqual(countsIn(await card.locator('.status-count').innerText()));
   };
 
   test('a transfer to Gmail goes by way of the terms, to its end', async () => {

@@ -76,15 +76,16 @@ describe.each(ORDERS)('a transfer that stands in the way of "$call"', (order) =>
 
   test.each([
     ['an answer limit', undefined],
-    ['a refusal', 'GENERAL_ERROR'],
-    ['a refused sign-in', 'INVALID_CREDENTIALS'],
-  ] as const)('is not offered after %s that names none', async (_, code) => {
+    ['a refusal', refusal('GENERAL_ERROR')],
+    ['a refused sign-in', refusal('INVALID_CREDENTIALS')],
+    ['a refused San Bruno password', refusal('INVALID_CREDENTIALS', { side: 'source' })],
+  ] as const)('is not offered after %s that names none', async (_, refused) => {
     const script: Script = { ...before, [call]: inTheWay('MIGRATION_IN_PROGRESS') };
     const wizard = await arriveToOrder(order, script);
     await wizard.send(...submit);
     expect(wizard.context().transferInTheWay).toEqual({ id: ID, isCompleted: false });
-    if (code === undefined) delete script[call];
-    else script[call] = refusal(code);
+    if (refused === undefined) delete script[call];
+    else script[call] = refused;
     await wizard.send(...submit);
     await wizard.wait(30_000);
     expect(wizard.context().transferInTheWay).toBeNull();
