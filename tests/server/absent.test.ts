@@ -7,6 +7,21 @@ import type { CheckSession, Run, Unchecked } from '../../src/server/mail/copy/ru
 
 const MAILBOX = { id: 1, sourcePath: 'Lists', sourceUidValidity: 1n, destinationPath: 'Lists' };
 
+/** A run in which nothing has failed yet. */
+function runWith(particulars: object): Run {
+  return {
+    faults: () => 0,
+    noteFault: () => 1,
+    forgetFaults: () => {},
+    looked: () => {},
+    opened: { source: new Set(), destination: new Set() },
+    stale: new Set(),
+    sourcePaths: () => ['Lists'],
+    destinationPaths: () => ['Lists'],
+    ...particulars,
+  } as unknown as Run;
+}
+
 test('however many messages were not there when they were read back, other work has its turn', async () => {
   // One that is looked for among all others each time would take minutes.
   const count = 800_000;
@@ -22,16 +37,7 @@ test('however many messages were not there when they were read back, other work 
       yield uids.map((uid) => ({ uid, size: 10, flags: [], internalDate: new Date(0) }));
     },
   };
-  const run = {
-    faults: () => 0,
-    noteFault: () => 1,
-    forgetFaults: () => {},
-    looked: () => {},
-    opened: { source: new Set(), destination: new Set() },
-    stale: new Set(),
-    sourcePaths: () => ['Lists'],
-    destinationPaths: () => ['Lists'],
-  } as unknown as Run;
+  const run = runWith({});
   const late = new Set<Unchecked>();
   await settleAbsent('Lists', absent, { checker } as unknown as CheckSession, run, late);
   expect({ late: late.size, stale: run.stale.size }).toEqual({ late: 0, stale: 0 });
@@ -50,17 +56,9 @@ test('a message whose UID the mailbox has not given away yet is lost, and one wh
     async *list() {},
     search: async () => [],
   };
-  const run = {
-    faults: () => 0,
-    noteFault: () => 1,
-    forgetFaults: () => {},
-    looked: () => {},
-    opened: { source: new Set(), destination: new Set() },
-    stale: new Set(),
+  const run = runWith({
     searches: new Map(),
     known: new Map(),
-    sourcePaths: () => ['Lists'],
-    destinationPaths: () => ['Lists'],
     copy: {
       clock: MACHINE_CLOCK,
       // It has waited as often as it may.
@@ -68,7 +66,7 @@ test('a message whose UID the mailbox has not given away yet is lost, and one wh
       destination: { limits: {} },
       ledger: { settle: async (rows: readonly NewRow[]) => void settled.push(...rows) },
     },
-  } as unknown as Run;
+  });
   const session = { checker: reader, reader: async () => reader } as unknown as CheckSession;
   const absent = messages.map((message) => ({ check, message }));
   await settleAbsent('Lists', absent, session, run, new Set());

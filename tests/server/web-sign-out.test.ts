@@ -183,6 +183,10 @@ describe('signing out everywhere', () => {
       expect([status, body]).toMatchObject([401, { error: 'INVALID_TOKEN' }]);
     }
     expect(await world.database.query('select 1 from transfers')).toEqual([]);
+    // Nor is a stranger with a token of any kind told that the mailbox was signed out of.
+    const guess = { ...EXPORT_ORDER, source_account: { ...EXPORT_ORDER.source_account, password: 'a guess' } };
+    const { body } = await world.post('/api/load/', guess, { ...bearer('0'.repeat(64)), ...inBrowser(THERE) });
+    expect(body).toMatchObject({ error: 'INVALID_CREDENTIALS' });
     // Somebody else who signs in there does not let it order again.
     await signIn(THERE, BOB);
     expect((await load()).status).toBe(401);

@@ -44,11 +44,11 @@ type Loading = Pick<
  */
 export const answerLoad = route(load, 'calls by a client', async ({ body }, services: Loading, visit) => {
   const order = orderOf(body, services.settings);
+  // Comes first, because all later answers reveal something about the mailbox.
+  await proveSource(order, services, visit);
   // A page that was left open on another computer still has the password.
   if (visit.bearer !== undefined && (await services.sessions.wasEndedEverywhere(visit.bearer, order.source.email)))
     throw sessionOver();
-  // Comes first, because all later answers reveal something about the mailbox.
-  await proveSource(order, services, visit);
   const jobid = await startOnce(order, services, visit);
   await services.owners.add(jobid, visit.browser.keep());
   if (order.destination.provider === 'file_export')
