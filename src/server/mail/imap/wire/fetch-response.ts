@@ -28,8 +28,8 @@ export const HIGHEST_UID = 2 ** 32 - 1;
  */
 const SHARED_LISTS = 1000;
 /**
- * More than the flags of any message take, in characters. Limited because those of many messages are in memory at a
- * time.
+ * How much of a message's flags is kept, in characters; more than those of any message take. Limited because those of
+ * many messages are in memory at a time.
  */
 const FLAGS_LIMIT = 8192;
 
@@ -96,12 +96,9 @@ export class FetchReader {
     const known = plain === undefined ? undefined : this.#flags.get(plain);
     if (known !== undefined) return known;
     const told = plain === undefined ? reader.value() : plain.split(' ');
-    // Before any of them is copied: there may be millions.
-    if (Array.isArray(told) && told.length > FLAGS_LIMIT) throw tooManyFlags();
-    const flags = flagsOf(told).map(ownText);
-    const list = plain ?? flags.join(' ');
-    if (list.length > FLAGS_LIMIT) throw tooManyFlags();
-    if (plain !== undefined && this.#flags.size < SHARED_LISTS) this.#flags.set(ownText(list), flags);
+    const flags = keptOf(told).map(ownText);
+    if (plain !== undefined && plain.length <= FLAGS_LIMIT && this.#flags.size < SHARED_LISTS)
+      this.#flags.set(ownText(plain), flags);
     return flags;
   }
 }
@@ -112,10 +109,6 @@ function isBody(name: string): boolean {
 
 function overrun(): MailError {
   return new MailError('lost', 'The mail server gave a message more octets than it has.');
-}
-
-function tooManyFlags(): MailError {
-  return new MailError('lost', 'The mail server gave a message more flags than any has.');
 }
 
 function itemsAt(line: string): number {
@@ -151,11 +144,22 @@ function take(items: FetchItems, name: string, value: Value): void {
   }
 }
 
-function flagsOf(value: Value): readonly string[] {
+/** The flags without `\Recent`, in their order, and without the last keywords where they are too long together. */
+function keptOf(value: Value): readonly string[] {
   if (!Array.isArray(value)) return [];
-  return value.filter(
-    (flag): flag is string => typeof flag === 'string' && flag !== '' && flag.toLowerCase() !== '\\recent',
-  );
+  let room = FLAGS_LIMIT;
+  for (const flag of value) if (isSystemFlag(flag)) room -= flag.length + 1;
+  if (room < 0) return [];
+  return value.filter((flag): flag is string => {
+    if (isSystemFlag(flag)) return flag.toLowerCase() !== '\\recent';
+    if (typeof flag !== 'string' || flag === '') return false;
+    room -= flag.length + 1;
+    return room >= 0;
+  });
+}
+
+function isSystemFlag(flag: Value): flag is string {
+  return typeof flag === 'string' && flag.startsWith('\\');
 }
 
 /** A copy of the text: a substring keeps the whole string in memory, and a response may be long. */
