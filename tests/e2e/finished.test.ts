@@ -87,6 +87,26 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByText('does not follow you').count()).toBe(0);
   });
 
+  test.each([
+    ['is on', { status: 'completed', since: FINISHED_AT, finished: FINISHED_AT, to: 'maria@gmail.com' }, 0],
+    ['was turned off', { status: 'completed', since: FINISHED_AT, finished: FINISHED_AT, ended: FINISHED_AT }, 1],
+    ['was never ordered', undefined, 1],
+  ])('the mailbox is said to be as it was unless forwarding, which %s, has changed it', async (_, forwarding, said) => {
+    await open({ ...AT_GMAIL, ...(forwarding === undefined ? {} : { emailforwarding: forwarding }) });
+    await page.getByText('Nothing was deleted').first().waitFor();
+    expect(await page.getByText('Your San Bruno mailbox is as it was.').count()).toBe(said);
+  });
+
+  test('not everything is said to be done when forwarding could not be set up', async () => {
+    await open({
+      ...AT_GMAIL,
+      emailforwarding: { status: 'review', finished: FINISHED_AT, failure: 'It did not work.' },
+    });
+    await page.getByText('We did not set up forwarding. Everything else is done.').waitFor();
+    await page.getByText('It did not work.').waitFor();
+    expect(await page.getByText('Everything is done.').count()).toBe(0);
+  });
+
   test('who may not see whether it is forwarded, or brought once a day, is not told that it stays behind', async () => {
     await open({ ...MOVED, emailforwarding: { status: 'completed' }, limited: true });
     await page.getByText('Tell people your new address').waitFor();

@@ -674,13 +674,14 @@ describe('the fates of contacts', () => {
     expect(await openContactFates(database, { transferId: id, epoch: 2 }).all()).toEqual(new Map());
   });
 
-  test('hold a name that is too long for them, whatever character it is cut at', async () => {
+  test('hold a name that is too long for them, whatever character it is cut at, and a note that names such a label', async () => {
     await using database = await openTestDatabase(FRESH);
     const id = await begun(database);
     const fates = openContactFates(database, { transferId: id, epoch: 1 });
     const names = [`${'a'.repeat(199)}😀`, 'half \uD83D', 'nul \0'];
-    await fates.settle(names.map((name, at) => ({ uid: `${at}`, fate: 'copied', name, remarks: [] })));
+    await fates.settle(names.map((name, at) => ({ uid: `${at}`, fate: 'copied', name, remarks: [`There: ${name}.`] })));
     expect((await fates.all()).size).toBe(3);
+    expect((await fates.all()).get('2')?.remarks).toEqual(['There: nul  .']);
     await fates.forget(['1']);
     expect([...(await fates.all()).keys()]).toEqual(['0', '2']);
     await expect(openContactFates(database, { transferId: id, epoch: 0 }).forget(['0'])).rejects.toMatchObject({

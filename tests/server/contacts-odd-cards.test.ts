@@ -150,6 +150,24 @@ describe('an odd card', () => {
     expect(read(card('2.1', 'FN:Jane', `NOTE;ENCODING=QUOTED-PRINTABLE:${said}`))).toMatchObject({ notes: meant });
   });
 
+  test('whose encoded texts hold control characters is read without them', () => {
+    const text = card(
+      '2.1',
+      'FN;ENCODING=QUOTED-PRINTABLE:An=00n=C3=A4',
+      `NOTE;ENCODING=BASE64:${base64('one\r\ntwo\x07\tthree')}`,
+      'TEL;X-CUSTOM(ENCODING=QUOTED-PRINTABLE,Bo=00at):1234567',
+      'item1.SOUND;ENCODING=BASE64:AAAAAAAA',
+      '',
+      'item1.X-ABLABEL;ENCODING=QUOTED-PRINTABLE:her=00 voice',
+    );
+    expect(read(text)).toMatchObject({
+      name: { formatted: 'Annä' },
+      notes: 'one\ntwo\tthree',
+      phones: [{ label: 'Boat', value: '1234567' }],
+      more: [{ label: 'her voice', value: '' }],
+    });
+  });
+
   test('with quoted-printable that a program has folded like any other line is read whole', () => {
     const text = card(
       '3.0',

@@ -69,7 +69,6 @@ async function fill(address: DatabaseAddress, key: Uint8Array): Promise<string[]
     ANN,
     jobid,
     services.vault.digest('session mailbox', ANN),
-    services.vault.digest('session mailbox', `other ${ANN}`),
     services.vault.digest('known mailbox', ANN),
     services.vault.digest('verifier mailbox', ANN),
     services.vault.digest('announced move', ANN),

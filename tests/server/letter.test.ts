@@ -192,6 +192,12 @@ describe('a letter', () => {
     },
   );
 
+  test('why forwarding is not on does not say what is in the new mailbox, where not all may be, nor stay', () => {
+    const told = Object.entries(SENTENCES).filter(([name]) => name.startsWith('forwarding'));
+    expect(told.length).toBeGreaterThan(0);
+    for (const [, sentence] of told) expect(sentence).not.toMatch(/mail is in your new mailbox/);
+  });
+
   test('about what was taken back in part does not say that it could not be, whatever was in the way of the rest', () => {
     const { takenBackNoSignIn, takenBackFailed, takenBackNoMore } = SENTENCES;
     for (const remark of [takenBackNoSignIn, takenBackFailed, takenBackNoMore]) {

@@ -159,7 +159,7 @@ export function needOf({ side, reason }: Attention, legacyName: string): Need {
     case 'refused':
       return {
         title: `Your ${mailbox} said no`,
-        happened: `The mail server of your ${mailbox} said no to everything we asked, so we stopped.`,
+        happened: `The mail server of your ${mailbox} said no to what we asked, so we stopped.`,
         todo: 'Try again now. If that does not help, check that it lets mail programs in (IMAP), or contact support.',
       };
   }

@@ -16,6 +16,7 @@ export const finished = {
   lead: 'Everything is done. You can close this page.',
   /** Some of it is not at the destination. */
   leadInPart: 'We copied what we could. Please see below what did not move.',
+  leadUnforwarded: 'We did not set up forwarding. Everything else is done.',
   filesLead: 'Your files are ready. Please download them to your computer.',
   arrivedTitle: (ofExport: boolean, isDeleted: boolean) => {
     if (!ofExport) return 'What arrived';
@@ -41,7 +42,11 @@ export const finished = {
   /** What a download lacks. */
   later: (legacyName: string, isClosed: boolean) =>
     `Mail that came to your ${legacyName} mailbox later.${isClosed ? '' : ' To have it too, start a new download.'}`,
-  nothingDeleted: (legacyName: string) => `Your ${legacyName} mailbox is as it was. Nothing was deleted there.`,
+  /** A mailbox that forwards has a rule of ours, and may keep no copies. */
+  nothingDeleted: (legacyName: string, forwards: boolean) =>
+    forwards
+      ? `Nothing was deleted from your ${legacyName} mailbox.`
+      : `Your ${legacyName} mailbox is as it was. Nothing was deleted there.`,
   nextTitle: 'What to do next',
   atYahoo: [
     { icon: DRAWINGS.letter, text: 'Open Yahoo Mail and look at your mail. You keep your email address.' },

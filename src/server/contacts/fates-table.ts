@@ -66,7 +66,7 @@ export function openContactFates(sql: Sql, { transferId, epoch }: Lease): Contac
           fate,
           destination_id: destinationId,
           name: storable(name, NAME_LENGTH),
-          remarks,
+          remarks: remarks.map((remark) => storable(remark)),
           stays,
           digest,
         })),

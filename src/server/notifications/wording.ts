@@ -227,7 +227,7 @@ function strangersNextStep(kind: NotificationKind): string {
     case 'attention':
     case 'stopped':
     case 'taken back':
-      return 'Open the status page. It tells you how the transfer went. If there are files to download, we keep them for a few days only.';
+      return 'Open the status page. It tells you how the transfer went. If there are files to download, we keep them for a limited time only.';
   }
 }
 

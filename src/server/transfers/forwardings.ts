@@ -1,10 +1,13 @@
 import type { Sql } from '../store/database.ts';
 
 /**
- * Transfers of the same mailbox to the same address, which share one forwarding; the address of an export is nobody's.
+ * A transfer, and those of the same mailbox to the same address, which share one forwarding; the address of an export is
+ * nobody's.
  */
 const BETWEEN_SAME = `select other.id from transfers other join transfers this on this.source_email = other.source_email
-  and this.destination_email = other.destination_email where this.id = $1 and this.destination_provider <> 'file_export'`;
+  and (this.id = other.id
+    or this.destination_email = other.destination_email and this.destination_provider <> 'file_export')
+  where this.id = $1`;
 
 /**
  * `since` is missing before it has been tried. `copies`: whether a copy stays in the old mailbox; missing if that is
@@ -34,7 +37,7 @@ export async function forwardingOf(sql: Sql, transferId: string): Promise<Forwar
     `select source_email as source, destination_email as to, ${isOn} as on, operations.finished as since,
        forwarding_copies as copies
      from operations join transfers on transfers.id = transfer_id
-     where operation = 'emailforwarding' and (transfer_id = $1 or ${isOn} and transfer_id in (${BETWEEN_SAME}))
+     where operation = 'emailforwarding' and transfer_id in (${BETWEEN_SAME}) and (transfer_id = $1 or ${isOn})
      order by ${isOn} desc, transfer_id = $1 desc, operations.finished limit 1`,
     [transferId],
   );
@@ -53,8 +56,8 @@ export async function noteForwardingSet(sql: Sql, transferId: string, copies: bo
     // A mailbox has one script, so this holds for all transfers that forward to this address.
     `update operations set forwarding_copies = $2,
        forwarding_ended = case when transfer_id = $1 then null else forwarding_ended end
-     where operation = 'emailforwarding'
-       and (transfer_id = $1 or status = 'completed' and forwarding_ended is null and transfer_id in (${BETWEEN_SAME}))`,
+     where operation = 'emailforwarding' and transfer_id in (${BETWEEN_SAME})
+       and (transfer_id = $1 or status = 'completed' and forwarding_ended is null)`,
     [transferId, copies],
   );
   await sql.query(
@@ -71,7 +74,8 @@ export async function noteForwardingSet(sql: Sql, transferId: string, copies: bo
 export async function noteForwardingOff(sql: Sql, transferId: string): Promise<void> {
   await sql.query(
     `update operations set forwarding_ended = coalesce(forwarding_ended, now())
-     where operation = 'emailforwarding' and (transfer_id = $1 or status = 'completed' and transfer_id in (${BETWEEN_SAME}))`,
+     where operation = 'emailforwarding' and transfer_id in (${BETWEEN_SAME})
+       and (transfer_id = $1 or status = 'completed')`,
     [transferId],
   );
 }

@@ -3,7 +3,6 @@ import { openSecurityLog } from '../security-log.ts';
 import type { Database, Sql } from '../store/database.ts';
 import type { Safe } from '../store/safe.ts';
 import type { Vault } from '../store/vault.ts';
-import { PROVIDERS } from '../../contract/provider-name.ts';
 import { switchDailyOff } from './dailies.ts';
 import { eraseAnnouncement } from './announcements.ts';
 import { credentialsIfAny, destroyCredentials } from './credentials.ts';
@@ -96,11 +95,7 @@ export async function eraseSubscriber(services: Erasing, email: string): Promise
   for (const { id } of await database.query<{ id: string }>('select id from oauth_tokens where email = $1', [email]))
     await tokens.release(id);
   await database.query('delete from status_hashes where email = $1', [email]);
-  // Sessions of providers other than ours are stored under their name as well.
-  const mailboxes = [email, ...PROVIDERS.map((provider) => `${provider} ${email}`)];
-  await database.query('delete from sessions where mailbox = any($1)', [
-    mailboxes.flatMap((mailbox) => vault.digests('session mailbox', mailbox)),
-  ]);
+  await database.query('delete from sessions where mailbox = any($1)', [vault.digests('session mailbox', email)]);
   await database.query('delete from known_clients where mailbox = any($1)', [vault.digests('known mailbox', email)]);
   await eraseAnnouncement(database, vault, email);
   await eraseAsThird(database, email);

@@ -79,7 +79,7 @@ function notThere(transferId?: string): Refusal {
   return new Refusal(
     404,
     'GENERAL_ERROR',
-    'There are no files for you at this address. We delete files after a few days. Please sign in on the status page of your transfer, or start a new export if you need one. Your mail is safe in your mailbox.',
+    'There are no files for you at this address. We delete files after a while. Please sign in on the status page of your transfer, or start a new export if you need one. Your mail is safe in your mailbox.',
     transferId === undefined ? {} : { page: statusAddress(transferId) },
   );
 }

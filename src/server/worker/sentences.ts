@@ -65,18 +65,19 @@ export const SENTENCES = {
     'We could not export your mail, so there is no file. Nothing was deleted from your mailbox. Please start the export again.',
   forwardingWithoutMail:
     'We did not set up forwarding, because some of your mail was not copied. Nothing was deleted from the mailbox that your mail comes from. Please start the transfer again.',
+  // These do not say that the mail is in the new mailbox: some may not be, and all may be taken back.
   forwardingNotOffered:
-    'We could not set up forwarding, because your mail provider does not offer it. Your mail is in your new mailbox, but new mail does not go there yet. Please give people your new address.',
+    'We could not set up forwarding, because your mail provider does not offer it. Your mail is safe, but new mail does not go to your new mailbox yet. Please give people your new address.',
   forwardingBesideRules:
-    'We did not set up forwarding, because it would replace your mail rules. Your rules are as they were, and your mail is in your new mailbox. To forward new mail, please add a rule yourself.',
+    'We did not set up forwarding, because it would replace your mail rules. Your rules are as they were, and your mail is safe. To forward new mail, please add a rule yourself.',
   forwardingNameTaken:
-    'We did not set up forwarding, because you already have mail rules with the name we use. Your rules are as they were, and your mail is in your new mailbox. Please rename them and start the transfer again. Nothing is copied twice.',
+    'We did not set up forwarding, because you already have mail rules with the name we use. Your rules are as they were, and your mail is safe. Please rename them and start the transfer again. Nothing is copied twice.',
   forwardingCredentials:
-    'We could not set up forwarding, because the mail server did not accept your password. Your mail is in your new mailbox. Please contact support with your transfer ID.',
+    'We could not set up forwarding, because the mail server did not accept your password. Your mail is safe. Please contact support with your transfer ID.',
   forwardingRefused:
-    'We could not set up forwarding, because the mail server refused it. Your mail is in your new mailbox, but new mail does not go there yet. Please contact support with your transfer ID.',
+    'We could not set up forwarding, because the mail server refused it. Your mail is safe, but new mail does not go to your new mailbox yet. Please contact support with your transfer ID.',
   forwardingUnreachable:
-    'We could not set up forwarding, because we could not reach the mail server. Your mail is in your new mailbox, but new mail does not go there yet. Please start the transfer again later. Nothing is copied twice.',
+    'We could not set up forwarding, because we could not reach the mail server. Your mail is safe, but new mail does not go to your new mailbox yet. Please start the transfer again later. Nothing is copied twice.',
   unexpected:
     'The transfer stopped because of a problem on our side. Nothing was deleted from the mailbox that your mail comes from. Please contact support with your transfer ID.',
   takenBackNoMore:

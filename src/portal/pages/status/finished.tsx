@@ -2,7 +2,7 @@ import { isOver, timeLeft } from '../../../../machines/countdown.ts';
 import { GUIDES, guideOf, type Guide } from '../../../../machines/mail-guide.ts';
 import { destinationOf } from '../../../../machines/owner-acts.ts';
 import type { WizardSnapshot } from '../../../../machines/wizard.routes.ts';
-import type { ContactsProgress, Progress } from '../../../contract/calls/status.ts';
+import type { ContactsProgress, Forwarding, Progress } from '../../../contract/calls/status.ts';
 import { isOauthProvider } from '../../../contract/provider-name.ts';
 import {
   comparisonOf,
@@ -46,6 +46,11 @@ export function lacksContacts(snapshot: WizardSnapshot): boolean {
   return isDone(snapshot) && isMissing && bringsNoContacts !== true && isOauthProvider(destinationOf(snapshot.context));
 }
 
+/** Whether new mail is forwarded, as far as this visitor may know. */
+function forwards(forwarding: Forwarding | undefined): boolean {
+  return forwarding !== undefined && standingOf(forwarding) === 'success' && forwarding.ended === undefined;
+}
+
 /** The summary of a finished transfer: the result, and what to do next. */
 export function Finished({ snapshot }: Props) {
   const { status, settings } = snapshot.context;
@@ -75,7 +80,7 @@ export function Finished({ snapshot }: Props) {
             ...(contactsmigration === undefined ? [{ icon: 'info', text: noContacts(snapshot) } as const] : []),
             ...(ofExport ? [{ icon: 'info', text: words.later(settings.legacyName, isClosed) } as const] : []),
             { icon: 'info', text: words.left },
-            { icon: 'shield', text: words.nothingDeleted(settings.legacyName) },
+            { icon: 'shield', text: words.nothingDeleted(settings.legacyName, forwards(status?.emailforwarding)) },
           ]}
         />
       </section>

@@ -3,7 +3,7 @@ import { openGuide } from '../../../../machines/mail-guide.ts';
 import { attentionOf, isCancelled } from '../../../../machines/owner-acts.ts';
 import { PATHS, visitOf, type WizardSnapshot } from '../../../../machines/wizard.routes.ts';
 import type { TransferStatus } from '../../../contract/calls/status.ts';
-import { isExport, leavesSomeOut } from '../../../contract/transfer-status.ts';
+import { isExport, leavesSomeOut, standingOf } from '../../../contract/transfer-status.ts';
 import { BarsLoader } from '../../parts/bars-loader.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Link } from '../../parts/link.tsx';
@@ -91,7 +91,9 @@ function leadOf(snapshot: WizardSnapshot): string {
     if (status?.files === 'there') return finished.filesLead;
     const operations = [status?.emailmigration, status?.contactsmigration].filter((each) => each !== undefined);
     const isInPart = operations.some((each) => leavesSomeOut(each) || (each.lost ?? 0) > 0);
-    return isInPart ? finished.leadInPart : finished.lead;
+    if (isInPart) return finished.leadInPart;
+    const { emailforwarding: forwarding } = status ?? {};
+    return forwarding !== undefined && standingOf(forwarding) === 'failed' ? finished.leadUnforwarded : finished.lead;
   }
   if (!snapshot.matches({ status: { page: 'following' } })) return words.settled;
   const isAtRest = attentionOf(status) !== undefined || status?.emailmigration?.taking_back === true;

@@ -45,6 +45,9 @@ const UNREADABLE = 'X-UNREADABLE';
 /** Not allowed in a card (RFC 6350 §3.3); some readers would end the line or the card there. */
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0008\u000A-\u001F\u007F]/g;
+/** The same in a text that was encoded, which may have line breaks. */
+// oxlint-disable-next-line no-control-regex
+const CONTROLS_BESIDE_BREAKS = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/g;
 const HEAD = /^(?:([\w-]+)\.)?([\w-]+)(?=[;:])/;
 
 const FILES: ReadonlySet<string> = new Set(['PHOTO', 'LOGO', 'SOUND', 'KEY']);
@@ -236,7 +239,8 @@ function withOwnLabels(lines: readonly VcardLine[]): VcardLine[] {
     const own = LABELLED.has(line.name) && line.group === '' ? ownLabelOf(line.params) : null;
     if (own === null) return [line];
     const group = `label${at}`;
-    return [{ ...line, group, params: own.others, text: '' }, lineOf('X-ABLABEL', own.label, [], group)];
+    const label = own.label.replaceAll(CONTROLS, '');
+    return [{ ...line, group, params: own.others, text: '' }, lineOf('X-ABLABEL', label, [], group)];
   });
 }
 
@@ -267,6 +271,10 @@ function isInBase64(line: VcardLine): boolean {
 
 /** `null` if the line is not encoded, or holds no text. */
 function decodedText(line: VcardLine): string | null {
+  return decodedWhole(line)?.replaceAll(CONTROLS_BESIDE_BREAKS, '') ?? null;
+}
+
+function decodedWhole(line: VcardLine): string | null {
   const charset = paramOf(line, 'CHARSET');
   if (paramOf(line, 'ENCODING')?.toUpperCase() === 'QUOTED-PRINTABLE')
     return decodeQuotedPrintable(line.value, charset);
