@@ -451,6 +451,13 @@ describe('What a person reads of a message', () => {
     expect(to).toEqual(people.slice(0, to.length));
   });
 
+  test('reads the addresses of the first fields only, of a message that has hundreds', () => {
+    const fields = Array.from({ length: 100 }, (_, at) => `To: p${at}@mail.example`);
+    expect(read([...fields, '', 'x']).to.map(({ email }) => email)).toEqual(
+      [0, 1, 2, 3].map((at) => `p${at}@mail.example`),
+    );
+  });
+
   test('finds the end of a header whose lines have CR twice', async () => {
     const lines = ['Subject: Hello', 'Content-Type: multipart/mixed; boundary=x', '', '--x', '', 'Read this', '--x--'];
     expect(readOctets(Buffer.from(lines.join('\r\r\n')))).toMatchObject({ subject: 'Hello', text: 'Read this\r' });

@@ -195,6 +195,13 @@ export class MailParser {
   }
 
   #beginBody(fields: readonly HeaderField[], isWhole: boolean): void {
+    this.#atLineStart = true;
+    this.#parts += 1;
+    if (this.#parts > PARTS) {
+      if (this.#parts === PARTS + 1) this.#frames.forEach((frame) => frame.kind === 'message' && frame.handler.fault());
+      this.#state = 'between';
+      return;
+    }
     const handler = this.#handler();
     const multiparts = this.#frames.filter((frame) => frame.kind === 'multipart');
     const within = this.#within();
@@ -211,13 +218,6 @@ export class MailParser {
     };
     const encoding = /[\w-]+/.exec(fieldOf(fields, 'content-transfer-encoding').toLowerCase())?.[0] ?? '7bit';
     const isPlain = ['7bit', '8bit', 'binary'].includes(encoding);
-    this.#atLineStart = true;
-    this.#parts += 1;
-    if (this.#parts > PARTS) {
-      if (this.#parts === PARTS + 1) this.#frames.forEach((frame) => frame.kind === 'message' && frame.handler.fault());
-      this.#state = 'between';
-      return;
-    }
     if (type.startsWith('multipart/')) {
       const boundary = Buffer.from(content.parameters.get('boundary')?.trimEnd() ?? '').toString('latin1');
       if (boundary.length > 0 && boundary.length <= BOUNDARY_LENGTH && multiparts.length < MULTIPARTS) {
