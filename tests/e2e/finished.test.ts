@@ -239,6 +239,23 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await textOf('Contacts transfer')).toContain('2 contacts saved.');
   });
 
+  test.each([
+    ['all of it', 0, 'no message is missing or changed.', 'Nothing is missing, and nothing is changed.'],
+    [
+      'the rest',
+      1,
+      'no other message is missing, and none is changed.',
+      'Nothing else is missing, and nothing is changed.',
+    ],
+  ])('a download that was checked, %s, is not said to hold nothing twice', async (_, lost, inCard, above) => {
+    const skipped = Array.from({ length: lost }, () => ({ mailbox: 'INBOX', reason: 'It could not be read.' }));
+    const { emailmigration: mail } = FINISHED_EXPORT.json;
+    const checked = { ...mail, skipped, lost: 0, duplicated: 0, changed: 0 };
+    await open({ ...FINISHED_EXPORT.json, emailmigration: checked });
+    await page.getByText(`We checked your files. ${above}`).waitFor();
+    expect(await textOf('Email transfer')).toContain(`We checked your files: ${inCard}`);
+  });
+
   test('on paper, files have their names, and what can be opened is open', async () => {
     await open(FINISHED_EXPORT.json);
     await page.emulateMedia({ media: 'print' });

@@ -24,8 +24,12 @@ export const finished = {
   },
   arrived: (kind: Kind, count: number, ofExport: boolean) =>
     `${counted(kind, count)} ${ofExport ? 'saved' : 'arrived'}.`,
-  proven: 'We checked both sides at the end. Nothing is missing, and nothing is there twice.',
-  provenBesides: 'We checked both sides at the end. Nothing else is missing, and nothing is there twice.',
+  proven: (ofExport: boolean, besides: boolean) => {
+    const none = besides ? 'Nothing else' : 'Nothing';
+    return ofExport
+      ? `We checked your files. ${none} is missing, and nothing is changed.`
+      : `We checked both sides at the end. ${none} is missing, and nothing is there twice.`;
+  },
   leftTitle: (ofExport: boolean, isDeleted: boolean) => {
     if (!ofExport) return 'What did not move';
     return isDeleted ? 'What was not in your files' : 'What is not in your files';

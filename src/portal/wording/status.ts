@@ -182,14 +182,18 @@ export const status = {
     failedExport: 'It will not start again by itself. You can start a new download.',
     interrupted: "We can't say yet. We'll carry on as soon as we can.",
   },
-  proven: {
-    email: 'We compared both sides: no message is missing, duplicated or changed.',
-    contacts: 'We compared both sides: no contact is missing, duplicated or changed.',
-  } satisfies Record<Kind, string>,
-  provenBesides: {
-    email: 'We compared both sides: no other message is missing, and none is duplicated or changed.',
-    contacts: 'We compared both sides: no other contact is missing, and none is duplicated or changed.',
-  } satisfies Record<Kind, string>,
+  /**
+   * `ofExport`: what its owner moves while it is made may be in the files twice. `besides`: some could not be copied, as
+   * is said elsewhere.
+   */
+  proven: (kind: Kind, ofExport: boolean, besides: boolean) => {
+    const one = kind === 'email' ? 'message' : 'contact';
+    const otherwise = ofExport ? 'changed' : 'duplicated or changed';
+    const [checked, separator] = ofExport ? ['We checked your files', ' or '] : ['We compared both sides', ', '];
+    return besides
+      ? `${checked}: no other ${one} is missing, and none is ${otherwise}.`
+      : `${checked}: no ${one} is missing${separator}${otherwise}.`;
+  },
   /** Besides: what a provider keeps in a form of its own has all that was sent. */
   kept: (count: number) =>
     `Your new mailbox keeps ${counted('email', count)} in a form of its own. Nothing in ${plural.select(count) === 'one' ? 'it' : 'them'} is missing.`,

@@ -129,7 +129,7 @@ function Done({ kind, progress, ofExport, hasNoFiles }: Pick<Props, 'kind' | 'pr
       {moved > 0 && <dd>{status.moved(moved)}</dd>}
       {started !== undefined && <dd>{status.startedAt(started)}</dd>}
       {finished !== undefined && <dd>{(isDone ? status.finishedAt : status.stoppedAt)(finished)}</dd>}
-      {!isUndone(progress) && !hasNoFiles && <Proof kind={kind} progress={progress} />}
+      {!isUndone(progress) && !hasNoFiles && <Proof kind={kind} progress={progress} ofExport={ofExport} />}
       {finished !== undefined && !isTakenBack(progress) && kept > 0 && <dd>{status.kept(kept)}</dd>}
       {removed !== undefined && (removed > 0 || !goesOn) && <dd>{takenBack(removed)}</dd>}
     </div>
@@ -217,10 +217,10 @@ export function ListEnd({ of, ofExport }: { readonly of: readonly unknown[]; rea
 }
 
 /** The engine's final comparison, once it has been made. */
-function Proof({ kind, progress }: { readonly kind: 'email' | 'contacts'; readonly progress: Progress }) {
+function Proof({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' | 'ofExport'>) {
   const found = comparisonOf(progress);
   if (found === null) return null;
-  if (found.isClean) return <dd>{(lacksSome(progress) ? status.provenBesides : status.proven)[kind]}</dd>;
+  if (found.isClean) return <dd>{status.proven(kind, ofExport, lacksSome(progress))}</dd>;
   return (
     <dd>{status.unproven(formatNumber(found.lost), formatNumber(found.duplicated), formatNumber(found.changed))}</dd>
   );

@@ -66,7 +66,7 @@ export function Finished({ snapshot }: Props) {
           facts={[
             ...arrived('email', emailmigration, ofExport),
             ...arrived('contacts', contactsmigration, ofExport),
-            ...proof([emailmigration, contactsmigration]),
+            ...proof([emailmigration, contactsmigration], ofExport),
           ]}
         />
       </section>
@@ -212,8 +212,8 @@ function noContacts({ context }: WizardSnapshot): string {
 }
 
 /** What the comparison at the end has shown, once both kinds were compared. */
-function proof(operations: readonly (Progress | undefined)[]): Fact[] {
+function proof(operations: readonly (Progress | undefined)[], ofExport: boolean): Fact[] {
   const all = operations.filter((each) => each !== undefined);
   if (!all.every((each) => comparisonOf(each)?.isClean === true)) return [];
-  return [{ icon: DRAWINGS.ticked, text: all.some(lacksSome) ? words.provenBesides : words.proven }];
+  return [{ icon: DRAWINGS.ticked, text: words.proven(ofExport, all.some(lacksSome)) }];
 }
