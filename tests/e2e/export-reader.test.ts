@@ -321,6 +321,32 @@ describe(
       await page.context().close();
     });
 
+    test('of two messages that are pressed while the first is not there yet, the second is shown', async () => {
+      await opened('eml');
+      const letGo = await page.evaluateHandle(() => {
+        const append = document.head.append.bind(document.head);
+        const held: (string | Node)[] = [];
+        document.head.append = (script) => (held.length === 0 ? void held.push(script) : append(script));
+        return async () => {
+          append(...held);
+          await new Promise((resolve) => held[0]?.addEventListener('load', resolve));
+        };
+      });
+      // The text of one long word is in a file of its own.
+      await page.getByLabel('Folder').selectOption('Recipes');
+      await messages().filter({ hasText: 'One long word' }).click();
+      await page.getByLabel('Folder').selectOption('');
+      await messages().first().click();
+      const subject = page.locator('#subject');
+      await subject.waitFor();
+      const shown = await subject.innerText();
+      await letGo.evaluate((go) => go());
+      expect(await subject.innerText()).toBe(shown);
+      await page.goBack();
+      await page.getByText('304 messages').waitFor();
+      await page.context().close();
+    });
+
     test('what is written from right to left is shown so', async () => {
       await opened('mbox');
       await page.getByLabel('Folder').selectOption('Recipes');
