@@ -277,6 +277,37 @@ describe('the status page', () => {
     },
   );
 
+  test.each([
+    ['UNAVAILABLE', 'unavailable'],
+    ['UNEXPECTED_ANSWER', 'failed'],
+  ] as const)(
+    'a status that failed with %s is requested by itself every 10 s, and the page stays',
+    async (code, page) => {
+      const script: Script = { 'ask for the status': refusal(code) };
+      const wizard = await arriveAtStatus(script);
+      await wizard.wait(9_999);
+      expect(wizard.asked('ask for the status')).toHaveLength(1);
+      await wizard.wait(1);
+      expect(wizard.asked('ask for the status')).toHaveLength(2);
+      expect([wizard.isAt(`${PAGE}.${page}`), wizard.has('busy')]).toEqual([true, false]);
+      script['ask for the status'] = () => DONE;
+      await wizard.wait(10_000);
+      expect(wizard.isAt(`${PAGE}.settled`)).toBe(true);
+    },
+  );
+
+  test('a request by itself that is not answered for 30 s is made once more', async () => {
+    const script: Script = { 'ask for the status': refusal('UNAVAILABLE') };
+    const wizard = await arriveAtStatus(script);
+    delete script['ask for the status'];
+    await wizard.wait(10_000);
+    await wizard.wait(30_000);
+    expect(wizard.asked('ask for the status')).toHaveLength(2);
+    await wizard.wait(10_000);
+    expect(wizard.asked('ask for the status')).toHaveLength(3);
+    expect(wizard.has('unavailable')).toBe(true);
+  });
+
   test('a transfer of neither mail nor contacts leads Home', async () => {
     const wizard = await arriveAtStatusOf({});
     expect(wizard.address()).toBe('/');

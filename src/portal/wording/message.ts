@@ -316,12 +316,7 @@ function loadWords(code: CallFailureCode): Words {
       ];
     // The announcement of the move: the session that it needs ends after a day, and trying again brings none.
     case 'INVALID_TOKEN':
-      return [
-        'Your transfer has not started',
-        'Unknown error, please try again.',
-        SIGN_IN_AGAIN,
-        SAFE,
-      ];
+      return ['Your transfer has not started', 'Unknown error, please try again.', SIGN_IN_AGAIN, SAFE];
     case 'TOO_MANY_ATTEMPTS':
       return [
         'Your transfer has not started',

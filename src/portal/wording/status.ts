@@ -266,7 +266,7 @@ export const status = {
   },
   failed: {
     title: 'Your status has not been found',
-    content: ['Your transfer is not affected. Please try again in a minute.'],
+    content: ["Your transfer is not affected. We'll try again in a few seconds."],
   },
   retry: 'Try again',
   toHome: 'Go to Home',
