@@ -81,7 +81,6 @@ export const wizard = setup({
     'the email is malformed': ({ context }) => !isEmail(context.typed.email),
     'the email is at a legacy domain': ({ context }) => isLegacy(context.typed.email, context),
     'the password is empty': ({ context }) => context.typed.password === '',
-    'the host is empty': ({ context }) => context.typed.host === '',
     'the host is malformed': ({ context }) => readHost(context.typed.host) === null,
     'the account signs in by OAuth': ({ context }) => context.typedAccount?.auth === 'oauth',
     'the account signs in by password': ({ context }) => context.typedAccount?.auth === 'other',
