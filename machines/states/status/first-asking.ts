@@ -3,10 +3,7 @@ import { wizard } from '../../wizard.setup.ts';
 import { givingUp } from '../waiting.ts';
 
 /** Requests a status that the page does not have yet. */
-export function firstAsking<const Failed extends string, const Unavailable extends string>(
-  failed: Failed,
-  unavailable: Unavailable,
-) {
+export function firstAsking(failed: 'failed' | 'pausing', unavailable: 'unavailable' | 'pausing') {
   return wizard.createStateConfig({
     invoke: {
       src: 'ask for the status',

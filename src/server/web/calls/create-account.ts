@@ -12,7 +12,11 @@ type OurMoves = Pick<Web, 'transfers' | 'announcements'>;
 export const answerCreateAccount = route(
   createAccount,
   'calls by a client',
-  async ({ body, query }, services: Pick<Web, 'proofs' | 'sessions' | 'settings' | 'log' | 'vault'> & OurMoves, visit) => {
+  async (
+    { body, query },
+    services: Pick<Web, 'proofs' | 'sessions' | 'settings' | 'log' | 'vault'> & OurMoves,
+    visit,
+  ) => {
     const { proofs, settings } = services;
     const { email, password } = body;
     if (!isAtDomain(email, settings.legacyDomains))
