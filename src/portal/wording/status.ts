@@ -207,7 +207,7 @@ export const status = {
     email: 'Nothing was deleted from the mailbox that your mail comes from.',
     contacts: 'Nothing was deleted from the address book that your contacts come from.',
   } satisfies Record<Kind, string>,
-  /** Of one that could not be read nobody knows its subject. */
+  /** Of one that could not be read nobody knows its subject, and some have an empty one. */
   unnamed: { email: 'A message', contacts: 'A contact' } satisfies Record<Kind, string>,
   foldersLeft: (count: number, isLeast: boolean) =>
     `${isLeast ? 'At least ' : ''}${formatNumber(count)} ${plural.select(count) === 'one' ? 'folder' : 'folders'} could not be copied or checked`,
