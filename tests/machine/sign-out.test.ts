@@ -126,6 +126,14 @@ describe('"Sign out"', () => {
     expect(sessionOf(wizard.context())).toMatchObject({ source: null, jwt: null, letter });
   });
 
+  test('in another tab is nothing to a message to support beside which no password is kept', async () => {
+    const wizard = arriveAt('/support-form', OK, SESSIONS.ordered);
+    await wizard.send({ type: 'issue.type', issue: 'It has stopped.' });
+    const before = wizard.context();
+    await wizard.send({ type: 'sign-out.hear' });
+    expect(wizard.context()).toEqual(before);
+  });
+
   test('in another tab leaves in sight what was ordered in this one', async () => {
     const wizard = arriveAt(`/complete?migration_id=${ID}`, OK, SESSIONS.ordered);
     await wizard.send({ type: 'sign-out.hear' });

@@ -4,7 +4,6 @@ import { openGuide } from '../../mail-guide.ts';
 import { wizard } from '../../wizard.setup.ts';
 import { banner } from '../banner.ts';
 import { tryingAgain, unavailable } from '../unavailable.ts';
-import { waiting } from '../waiting.ts';
 import { acts } from './acts.ts';
 import { askingByItself, firstAsking } from './first-asking.ts';
 import { following } from './following.ts';
@@ -51,7 +50,7 @@ export const status = wizard.createStateConfig({
     page: {
       initial: 'asking',
       states: {
-        asking: { ...waiting('failed'), ...firstAsking('failed', 'unavailable'), id: 'status-asking' },
+        asking: firstAsking,
         following: { ...following, id: 'status-following' },
         settled: { ...settled, id: 'status-settled' },
         notFound: { id: 'status-not-found' },
