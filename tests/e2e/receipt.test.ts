@@ -63,6 +63,13 @@ describe('the page of a receipt, in Chromium (needs chromium)', needs('chromium'
     expect((await address.innerHTML()).startsWith('maria.keller@<wbr>')).toBe(true);
   });
 
+  test('breaks no address nor the transfer ID where it need not on a small phone', async () => {
+    await page.setViewportSize({ width: 320, height: 640 });
+    await show();
+    expect(await brokenWords('tr:is(:nth-child(2), :nth-child(3)) td')).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 640 });
+  });
+
   test.each([
     ['a phone', 'screen', 360],
     ['paper', 'print', 720],
