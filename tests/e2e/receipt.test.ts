@@ -35,7 +35,7 @@ const SIGNING = { key: receiptKey(new Uint8Array(32)), keyAddress: 'https://tran
 const FACTS: Facts = {
   transfer: '0123456789abcdef'.repeat(2),
   from: `${'m'.repeat(64)}@sanbrunocable.example (San Bruno)`,
-  to: 'maria.keller@gmail.com (Gmail)',
+  to: 'maria.keller@sanbrunocable.example (Yahoo)',
   ordered: '2025-11-01T09:00:00.000Z',
   ended: '2025-11-01T10:00:00.000Z',
   operations: [],
