@@ -18,7 +18,7 @@ import { emailScopes } from './states/email-scopes.ts';
 import { privacyPolicy, termsOfService } from './states/external-page.ts';
 import { googleTerms } from './states/google-terms.ts';
 import { home } from './states/home.ts';
-import { signingOut } from './states/signing-out.ts';
+import { sayingSignedOut, signingOut } from './states/signing-out.ts';
 import { startMigration } from './states/start-migration.ts';
 import { statusFromEmail } from './states/status-from-email.ts';
 import { status } from './states/status/status.ts';
@@ -74,10 +74,7 @@ export const wizardMachine = wizard.createMachine({
     'sign-out.hear': {
       guard: 'the source can sign in',
       target: '#home',
-      actions: [
-        { type: 'show the message', params: { message: { about: 'signed out in another tab' } } },
-        'hold the message',
-      ],
+      actions: sayingSignedOut,
     },
   },
   states: STATES,

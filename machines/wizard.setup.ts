@@ -81,7 +81,6 @@ export const wizard = setup({
     'the email is malformed': ({ context }) => !isEmail(context.typed.email),
     'the email is at a legacy domain': ({ context }) => isLegacy(context.typed.email, context),
     'the password is empty': ({ context }) => context.typed.password === '',
-    'the host is empty': ({ context }) => context.typed.host === '',
     'the host is malformed': ({ context }) => readHost(context.typed.host) === null,
     'the account signs in by OAuth': ({ context }) => context.typedAccount?.auth === 'oauth',
     'the account signs in by password': ({ context }) => context.typedAccount?.auth === 'other',
@@ -111,6 +110,7 @@ export const wizard = setup({
       context.typed.contactEmail !== '' && !isEmail(context.typed.contactEmail),
     'the support ID is wrong': ({ context }) =>
       context.typed.supportId !== '' && !isTransferId(context.typed.supportId),
+    'a letter is in sight': ({ context: { typed, letter } }) => typed.issue.trim() !== '' || letter !== null,
     'a letter was sent': ({ context }) => context.letter !== null,
     'the issue is too short or too long': ({ context: { typed } }) =>
       typed.issue.trim().length <= SUPPORT_ISSUE_LENGTH.longerThan ||
@@ -214,6 +214,12 @@ export const wizard = setup({
           ? { everywhere: true, ...(context.source === null ? {} : { email: context.source.email }) }
           : { everywhere: false }),
       },
+    })),
+    'forget all but the letter': assign(({ context }) => ({
+      ...blankContext(context),
+      now: context.now,
+      typed: onlyTheLetter(context),
+      letter: context.letter,
     })),
     'look at the clock': assign({ now: () => Date.now() }),
 

@@ -51,7 +51,16 @@ export const OptionsOtherHostUsedMalformed = at(
   { ...hosted, ...typed({ email, password: PASSWORD, host: 'imap rivera' }) },
   good,
 );
-export const OptionsOtherHostUsedUnresolved = at('destination.options.other.host.used.unresolved', hosted, good);
+export const OptionsOtherHostUsedUnresolvedUnknown = at(
+  'destination.options.other.host.used.unresolved.unknown',
+  hosted,
+  good,
+);
+export const OptionsOtherHostUsedUnresolvedUnchecked = at(
+  'destination.options.other.host.used.unresolved.unchecked',
+  hosted,
+  good,
+);
 export const OptionsOtherHostUsedUnavailable = at('destination.options.other.host.used.unavailable', hosted, good);
 
 export const OptionsOtherCredentialsEditing = at('destination.options.other.credentials.editing', known, good);

@@ -30,8 +30,10 @@ export const PageSettledConfirming = at('status.page.settled.confirming', export
 export const PageSettledDeletingPrompt = at('status.page.settled.deleting.prompt', exported);
 export const PageSettledDeletingSlow = at('status.page.settled.deleting.slow', exported);
 export const PageNotFound = at('status.page.notFound');
-export const PageFailed = at('status.page.failed', asked);
-export const PageUnavailable = at('status.page.unavailable', asked);
+export const PageFailedPausing = at('status.page.failed.pausing', asked);
+export const PageFailedAsking = at('status.page.failed.asking', asked);
+export const PageUnavailablePausing = at('status.page.unavailable.pausing', asked);
+export const PageUnavailableAsking = at('status.page.unavailable.asking', asked);
 
 export const BannerHidden = at('status.banner.hidden', exported, resting);
 export const BannerShown = at('status.banner.shown', { ...exported, message }, resting);

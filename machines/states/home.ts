@@ -35,6 +35,8 @@ const email = wizard.createStateConfig({
     'credentials.submit': [
       { guard: 'the email is malformed', target: '.malformed' },
       { guard: not('the email is at a legacy domain'), target: '.notLegacy' },
+      // The sign-in checks it itself: nothing is said of it beside "You are signed in".
+      { guard: not('the password is empty'), target: '.untouched' },
     ],
   },
   states: {

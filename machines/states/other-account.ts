@@ -84,28 +84,37 @@ const host = wizard.createStateConfig({
         },
       },
       states: {
-        untouched: {},
+        untouched: { on: { 'host.leave': 'malformed' } },
         typing: {
           on: {
-            'host.leave': [
-              { guard: 'the host is empty', target: 'untouched' },
-              { guard: 'the host is malformed', target: 'malformed' },
-              { target: 'checking' },
-            ],
+            'host.leave': [{ guard: 'the host is malformed', target: 'malformed' }, { target: 'checking' }],
           },
         },
         checking: {
-          ...givingUp('unresolved'),
+          ...givingUp('unresolved.unchecked'),
+          id: 'other-host-checking',
           invoke: {
             src: 'resolve the host',
             input: ({ context }) => ({ imap: context.typed.host }),
             onDone: 'good',
-            onError: [ifUnavailable, { target: 'unresolved' }],
+            onError: [
+              ifUnavailable,
+              { guard: failedWith('INVALID_IMAP'), target: 'unresolved' },
+              { target: 'unresolved.unchecked' },
+            ],
           },
         },
         good: { id: 'other-host-good' },
         malformed: { id: 'other-host-malformed' },
-        unresolved: {},
+        unresolved: {
+          initial: 'unknown',
+          on: { 'host.leave': 'checking' },
+          states: {
+            unknown: {},
+            // A failed check says nothing about the host, so it is repeated until it succeeds.
+            unchecked: { after: { 'check pause': '#other-host-checking' } },
+          },
+        },
         unavailable: unavailable('checking'),
       },
     },

@@ -32,3 +32,9 @@ export const signingOut = wizard.createStateConfig({
     onError: unfinished,
   },
 });
+
+/** What is said and held when another tab has signed out. */
+export const sayingSignedOut = [
+  { type: 'show the message', params: { message: { about: 'signed out in another tab' } } },
+  'hold the message',
+] as const;

@@ -1,10 +1,11 @@
-import { not, or, stateIn } from 'xstate';
+import { and, not, or, stateIn } from 'xstate';
 import { failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
 import type { SupportRequest } from '../../src/contract/calls/support-form.ts';
 import { asTransferId } from '../../src/contract/transfer-status.ts';
 import type { Context, Event, Typed } from '../wizard.types.ts';
 import { banner } from './banner.ts';
+import { sayingSignedOut } from './signing-out.ts';
 import { asAddress } from './typed-account.ts';
 import { ifUnavailable, unavailableUntilAsked } from './unavailable.ts';
 import { waiting } from './waiting.ts';
@@ -102,6 +103,12 @@ export const support = wizard.createStateConfig({
   id: 'support',
   meta: { page: { path: '/support-form', visit: () => ({ type: 'support.visit' }) } },
   type: 'parallel',
+  on: {
+    'sign-out.hear': {
+      guard: and(['the source can sign in', 'a letter is in sight']),
+      actions: ['forget all but the letter', ...sayingSignedOut],
+    },
+  },
   states: {
     legacyEmail: settledField({
       event: 'legacy-email.type',

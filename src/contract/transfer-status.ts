@@ -6,10 +6,16 @@ export function isTransferId(text: string): boolean {
   return TRANSFER_ID.test(text);
 }
 
-/** A typed ID without spaces and hyphens, as people write IDs that were read out or copied from paper. */
+/**
+ * A typed ID without spaces and hyphens, as people write IDs that were read out or copied from paper; of a line or a link
+ * that was copied from a letter, the ID in it.
+ */
 export function asTransferId(text: string): string {
-  return text.replaceAll(/[\s\p{Dash}]/gu, '');
+  return /[:=]\s*([0-9a-z]{32})\b/i.exec(text)?.[1] ?? text.replaceAll(/[\s\p{Dash}]/gu, '');
 }
+
+/** How much of what is pasted for an ID is read: a link takes more than the ID in it. */
+export const TRANSFER_ID_PASTED = 256;
 
 /** The status modal's looser rule: exactly 32 alphanumeric characters. */
 export function looksLikeTransferId(text: string): boolean {

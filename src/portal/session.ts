@@ -14,7 +14,7 @@ function toStored({ source, destination, ...rest }: Session): Stored {
 
 /**
  * Reads the stored session. If one value does not match its schema, all are dropped, and the visitor starts at Home.
- * @param signedOut since it was stored: it is dropped if it has a password
+ * @param signedOut since it was stored: if it has a password, all is dropped but a message to support
  * @throws if the script that reads it can't be fetched; the stored session then stays as it is
  */
 export async function readSession(storage: Storage | null, signedOut = false): Promise<Session> {
@@ -27,7 +27,8 @@ export async function readSession(storage: Storage | null, signedOut = false): P
       found[key] = text === null ? BLANK[key] : TEXT.includes(key) ? text : JSON.parse(text);
     }
     const { srcAccount, dstAccount, ...rest } = parseStored(found);
-    if (signedOut && srcAccount?.password) throw new Error('Signed out.');
+    if (signedOut && srcAccount?.password)
+      return { ...BLANK_SESSION, ...(rest.draft?.issue ? { draft: rest.draft } : {}), letter: rest.letter };
     return { ...rest, source: srcAccount, destination: dstAccount };
   } catch {
     forgetSession(storage);

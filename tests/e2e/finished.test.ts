@@ -182,10 +182,11 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
   test('nobody says of a message that was not read that it has no subject, nor of a contact', async () => {
     const [unread, refused] = ['The server does not hand it out.', 'The address book refused it.'];
     const contacts = { ...DONE, skipped: [{ mailbox: 'Friends', reason: refused }] };
-    const mail = { ...DONE, skipped: [{ mailbox: 'Archive', reason: unread }] };
+    const empty = { mailbox: 'Drafts', reason: unread, subject: '' };
+    const mail = { ...DONE, skipped: [{ mailbox: 'Archive', reason: unread }, empty] };
     await open({ ...AT_GMAIL, emailmigration: mail, contactsmigration: contacts });
     for (const summary of await page.locator('summary').all()) await summary.click();
-    await page.getByText(`A message (Archive): ${unread}`).waitFor();
+    for (const folder of ['Archive', 'Drafts']) await page.getByText(`A message (${folder}): ${unread}`).waitFor();
     await page.getByText(`A contact (Friends): ${refused}`).waitFor();
     expect(await page.getByText('No subject').count()).toBe(0);
   });

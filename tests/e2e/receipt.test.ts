@@ -35,7 +35,7 @@ const SIGNING = { key: receiptKey(new Uint8Array(32)), keyAddress: 'https://tran
 const FACTS: Facts = {
   transfer: '0123456789abcdef'.repeat(2),
   from: `${'m'.repeat(64)}@sanbrunocable.example (San Bruno)`,
-  to: 'maria.keller@gmail.com (Gmail)',
+  to: 'maria.keller@sanbrunocable.example (Yahoo)',
   ordered: '2025-11-01T09:00:00.000Z',
   ended: '2025-11-01T10:00:00.000Z',
   operations: [],
@@ -61,6 +61,13 @@ describe('the page of a receipt, in Chromium (needs chromium)', needs('chromium'
     expect(await brokenWords('th[scope=row]')).toEqual([]);
     const address = page.getByRole('row', { name: 'To' }).getByRole('cell');
     expect((await address.innerHTML()).startsWith('maria.keller@<wbr>')).toBe(true);
+  });
+
+  test('breaks no address nor the transfer ID where it need not on a small phone', async () => {
+    await page.setViewportSize({ width: 320, height: 640 });
+    await show();
+    expect(await brokenWords('tr:is(:nth-child(2), :nth-child(3)) td')).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 640 });
   });
 
   test.each([

@@ -277,6 +277,51 @@ describe('the status page', () => {
     },
   );
 
+  describe.each([
+    ['UNAVAILABLE', 'unavailable'],
+    ['UNEXPECTED_ANSWER', 'failed'],
+  ] as const)('a status that failed with %s', (code, page) => {
+    async function failedOnce() {
+      const script: Script = { 'ask for the status': refusal(code) };
+      return { wizard: await arriveAtStatus(script), script };
+    }
+
+    test('is requested by itself every 10 s, and the page stays', async () => {
+      const { wizard, script } = await failedOnce();
+      await wizard.wait(9_999);
+      expect(wizard.asked('ask for the status')).toHaveLength(1);
+      await wizard.wait(1);
+      expect(wizard.asked('ask for the status')).toHaveLength(2);
+      expect([wizard.isAt(`${PAGE}.${page}.pausing`), wizard.has('busy')]).toEqual([true, false]);
+      script['ask for the status'] = () => DONE;
+      await wizard.wait(10_000);
+      expect(wizard.isAt(`${PAGE}.settled`)).toBe(true);
+      expect(wizard.context().status).toEqual(DONE);
+    });
+
+    test('is requested once more after a request that is not answered for 30 s', async () => {
+      const { wizard, script } = await failedOnce();
+      delete script['ask for the status'];
+      await wizard.wait(10_000);
+      await wizard.wait(30_000);
+      expect(wizard.asked('ask for the status')).toHaveLength(2);
+      await wizard.wait(10_000);
+      expect(wizard.asked('ask for the status')).toHaveLength(3);
+      expect(wizard.isAt(`${PAGE}.${page}.asking`)).toBe(true);
+    });
+
+    test('may be that of a transfer which is not there, or of nothing', async () => {
+      const erased = await failedOnce();
+      erased.script['ask for the status'] = refusal('MIGRATION_ID_NOT_FOUND');
+      await erased.wizard.wait(10_000);
+      expect(erased.wizard.isAt(`${PAGE}.notFound`)).toBe(true);
+      const empty = await failedOnce();
+      empty.script['ask for the status'] = () => ({});
+      await empty.wizard.wait(10_000);
+      expect(empty.wizard.address()).toBe('/');
+    });
+  });
+
   test('a transfer of neither mail nor contacts leads Home', async () => {
     const wizard = await arriveAtStatusOf({});
     expect(wizard.address()).toBe('/');

@@ -283,6 +283,21 @@ describe('the sign-in', () => {
     expect(wizard.isAt(`${SIGN_IN}.credentials.editing`)).toBe(true);
   });
 
+  test('a sign-in that is submitted before the email was checked is not followed by that check', async () => {
+    const wizard = await signInOpen({ 'ask for capabilities': capable });
+    await wizard.send(type(LEGACY), password, submit);
+    await wizard.wait(1_000);
+    expect(wizard.isAt(`${SIGN_IN}.credentials.verifying`)).toBe(true);
+    expect(wizard.asked('ask for capabilities')).toHaveLength(1);
+  });
+
+  test('a sign-in that is submitted without a password is not made, and its email is checked as before', async () => {
+    const wizard = await signInOpen({ 'ask for capabilities': capable });
+    await wizard.send(type(LEGACY), submit);
+    await wizard.wait(1_000);
+    expect(wizard.isAt(`${SIGN_IN}.email.good`)).toBe(true);
+  });
+
   test('a sign-in that is submitted twice is made once', async () => {
     const wizard = await signInOpen({ 'ask for capabilities': capable });
     await wizard.send(type(LEGACY), password);

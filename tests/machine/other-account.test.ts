@@ -391,18 +391,37 @@ describe('the custom IMAP host', () => {
     },
   );
 
-  test('a host that is left empty says nothing', async () => {
+  test('a host that is left empty is invalid', async () => {
     const wizard = await formOpen();
     await wizard.send(useHost, leaveHost);
-    expect(wizard.isAt(`${OTHER}.host.used.untouched`)).toBe(true);
+    expect(wizard.isAt(`${OTHER}.host.used.malformed`)).toBe(true);
     await wizard.send(host('x'), host(''), leaveHost);
-    expect(wizard.isAt(`${OTHER}.host.used.untouched`)).toBe(true);
+    expect(wizard.isAt(`${OTHER}.host.used.malformed`)).toBe(true);
+    expect(wizard.asked('resolve the host')).toEqual([]);
   });
 
   test.each(codesBut('UNAVAILABLE'))('a host check that fails with %s could not resolve the host', async (code) => {
     const wizard = await formOpen({ 'resolve the host': refusal(code) });
     await wizard.send(useHost, host('imap.mail.example'), leaveHost);
     expect(wizard.isAt(`${OTHER}.host.used.unresolved`)).toBe(true);
+  });
+
+  test.each([
+    ['INVALID_IMAP', 1],
+    ['GENERAL_ERROR', 2],
+    ['TOO_MANY_ATTEMPTS', 2],
+    ['UNEXPECTED_ANSWER', 2],
+  ] as const)('a host check that fails with %s has been made %i times after 10 s', async (code, times) => {
+    const script: Script = { 'resolve the host': refusal(code) };
+    const wizard = await formOpen(script);
+    await wizard.send(useHost, host('imap.mail.example'), leaveHost);
+    expect(wizard.isAt(`${OTHER}.host.used.unresolved.${times === 1 ? 'unknown' : 'unchecked'}`)).toBe(true);
+    await wizard.wait(10_000);
+    expect(wizard.asked('resolve the host')).toHaveLength(times);
+    // It is made once more at Enter, or when the field is left again.
+    script['resolve the host'] = ok;
+    await wizard.send(leaveHost);
+    expect(wizard.isAt(`${OTHER}.host.used.good`)).toBe(true);
   });
 
   test('a host check that is not answered for 30 s could not resolve the host', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { BLANK_SESSION, blankContext, sessionOf } from '../../machines/wizard.context.ts';
 import type { Session } from '../../machines/wizard.types.ts';
 import { hearSignOut, readSession, tellSignOut, wasSignedOut, writeSession } from '../../src/portal/session.ts';
-import { ID, PASSWORD, SESSIONS } from '../support/moves.ts';
+import { ID, LEGACY, PASSWORD, SESSIONS } from '../support/moves.ts';
 import { arriveAt, NOW, SETTINGS } from '../support/wizard.ts';
 
 test.each(Object.entries(SESSIONS))('the session "%s" survives a reload as it was', (_, session) => {
@@ -174,6 +174,18 @@ test.each([
     expect(await readSession(there, wasSignedOut(there, local))).toEqual(SESSIONS.moving);
   },
 );
+
+test('such a tab keeps a message to support that was begun, and nothing else', async () => {
+  const draft = { legacyEmail: LEGACY, contactEmail: '', supportId: '', issue: 'It has stopped.', transferId: null };
+  for (const [issue, kept] of [
+    ['', BLANK_SESSION],
+    [draft.issue, { ...BLANK_SESSION, draft }],
+  ] as const) {
+    const tab = storageOf(new Map());
+    writeSession(tab, { ...SESSIONS.moving, draft: { ...draft, issue } }, null);
+    expect(await readSession(tab, true)).toEqual(kept);
+  }
+});
 
 test('a local storage that has been cleared since a sign-out signs no tab out', () => {
   const [local, tab] = [storageOf(new Map()), storageOf(new Map())];

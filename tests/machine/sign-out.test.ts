@@ -106,6 +106,34 @@ describe('"Sign out"', () => {
     },
   );
 
+  test('in another tab leaves a message to support that was begun, and nothing else', async () => {
+    const wizard = arriveAt('/support-form', OK, { ...SESSIONS.moving, jwt: BEARER });
+    await wizard.send({ type: 'issue.type', issue: 'It has stopped.' }, { type: 'sign-out.hear' });
+    expect(wizard.address()).toBe('/support-form');
+    expect(wizard.isAt('support.banner.held')).toBe(true);
+    expect(wizard.context().message).toEqual({ about: 'signed out in another tab' });
+    const draft = { legacyEmail: LEGACY, contactEmail: '', supportId: '', issue: 'It has stopped.', transferId: null };
+    expect(sessionOf(wizard.context())).toEqual({ ...BLANK_SESSION, draft });
+    await wizard.send({ type: 'support.submit' });
+    expect(wizard.asked('write to support')).toEqual([{ emailAddress: LEGACY, issue: 'It has stopped.' }]);
+  });
+
+  test('in another tab leaves the number of a message that was sent in sight', async () => {
+    const letter = { emailAddress: LEGACY, issue: 'It has stopped.' };
+    const wizard = arriveAt('/support-form', OK, { ...SESSIONS.signedIn, letter });
+    await wizard.send({ type: 'sign-out.hear' });
+    expect(wizard.isAt('support.sending.sent')).toBe(true);
+    expect(sessionOf(wizard.context())).toMatchObject({ source: null, jwt: null, letter });
+  });
+
+  test('in another tab is nothing to a message to support beside which no password is kept', async () => {
+    const wizard = arriveAt('/support-form', OK, SESSIONS.ordered);
+    await wizard.send({ type: 'issue.type', issue: 'It has stopped.' });
+    const before = wizard.context();
+    await wizard.send({ type: 'sign-out.hear' });
+    expect(wizard.context()).toEqual(before);
+  });
+
   test('in another tab leaves in sight what was ordered in this one', async () => {
     const wizard = arriveAt(`/complete?migration_id=${ID}`, OK, SESSIONS.ordered);
     await wizard.send({ type: 'sign-out.hear' });

@@ -30,6 +30,16 @@ test.each([
   expect(wizard.asked('ask for the status')).toEqual([{ id: ID }]);
 });
 
+test.each([
+  ['line', `Transfer ID: ${ID}`],
+  ['link', `https://transfer.sanbrunocable.example/status?migration_id=${ID}`],
+  ['link to a guide', `https://transfer.sanbrunocable.example/status?migration_id=${ID}&guide=yahoo`],
+])('the ID in a %s that was copied from a letter is asked for', async (_, text) => {
+  const wizard = await modalOpen();
+  await wizard.send(typed(text), submit);
+  expect(wizard.asked('ask for the status')).toEqual([{ id: ID }]);
+});
+
 test.each(['', 'short', ID.slice(1), `${ID}0`, `${ID.slice(1)}-`, `${ID.slice(1)}é`])(
   'the ID "%s" has not exactly 32 letters and digits, and is invalid without a call',
   async (id) => {

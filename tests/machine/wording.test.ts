@@ -335,8 +335,10 @@ describe('the words of the messages', () => {
   test.each(EVERY_CODE.filter((code) => !code.startsWith('ACCOUNT_ALREADY_EXISTS')))(
     'any other end of an account creation, as %s, is the generic setup error',
     (code) => {
+      const again =
+        code === 'INVALID_TOKEN' ? 'Your sign-in may have ended. Please go to Home and sign in again. | ' : '';
       expect(said({ about: 'account creation', code })).toBe(
-        `error | An error has happened while setting up your Yahoo account | Please, try again later or contact support. | ${SAFE}`,
+        `error | An error has happened while setting up your Yahoo account | Please, try again later or contact support. | ${again}${SAFE}`,
       );
     },
   );

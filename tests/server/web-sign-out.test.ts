@@ -196,6 +196,17 @@ describe('signing out everywhere', () => {
     world.advance(-0.9 * DAY_MS);
   });
 
+  test('has such a page create no Yahoo account either', async () => {
+    const left = await signIn(THERE);
+    await signOut(bearer(await signIn(HERE)), everywhere);
+    const create = (token: string, password = PASSWORD) =>
+      world.post('/api/v2/san-bruno-create-account/?in_qa=false', { email: ANN, password }, bearer(token));
+    expect(await create(left)).toMatchObject({ status: 401, body: { error: 'INVALID_TOKEN' } });
+    // Nor is a stranger told that the mailbox was signed out of.
+    expect((await create(left, 'a guess')).body).toMatchObject({ error: 'INVALID_CREDENTIALS' });
+    expect((await create(await signIn(THERE))).body).not.toMatchObject({ error: 'INVALID_TOKEN' });
+  });
+
   test('has a page order nothing more whose sign-in another one had followed before', async () => {
     const [first] = [await signIn(THERE), await signIn(THERE)];
     await signOut(bearer(await signIn(HERE)), everywhere);

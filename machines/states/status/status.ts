@@ -1,12 +1,11 @@
 import { and, not, stateIn, type StateValue } from 'xstate';
 import { PAGE, readError, readTransferId, statusQuery } from '../../../src/contract/page-address.ts';
-import { failedWith } from '../../failure.ts';
 import { openGuide } from '../../mail-guide.ts';
 import { wizard } from '../../wizard.setup.ts';
 import { banner } from '../banner.ts';
-import { ifUnavailable, tryingAgain, unavailable } from '../unavailable.ts';
-import { waiting } from '../waiting.ts';
+import { tryingAgain, unavailable } from '../unavailable.ts';
 import { acts } from './acts.ts';
+import { askingByItself, firstAsking } from './first-asking.ts';
 import { following } from './following.ts';
 import { guide } from './guide.ts';
 import { settled } from './settled.ts';
@@ -51,34 +50,12 @@ export const status = wizard.createStateConfig({
     page: {
       initial: 'asking',
       states: {
-        asking: {
-          ...waiting('failed'),
-          id: 'status-asking',
-          invoke: {
-            src: 'ask for the status',
-            input: ({ context }) => ({ id: context.transferId ?? '' }),
-            onDone: [
-              {
-                guard: { type: 'there is nothing to show', params: ({ event }) => ({ status: event.output }) },
-                target: '#home',
-              },
-              {
-                target: 'following',
-                actions: { type: 'remember the status', params: ({ event }) => ({ status: event.output }) },
-              },
-            ],
-            onError: [
-              { guard: failedWith('MIGRATION_ID_NOT_FOUND'), target: 'notFound' },
-              ifUnavailable,
-              { target: 'failed' },
-            ],
-          },
-        },
+        asking: firstAsking,
         following: { ...following, id: 'status-following' },
         settled: { ...settled, id: 'status-settled' },
         notFound: { id: 'status-not-found' },
-        failed: { on: tryingAgain('asking') },
-        unavailable: unavailable('asking'),
+        failed: { ...askingByItself, on: tryingAgain('asking') },
+        unavailable: { ...askingByItself, ...unavailable('asking') },
       },
     },
     // Dialogs show their own messages.

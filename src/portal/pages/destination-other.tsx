@@ -144,9 +144,10 @@ function passwordNote(snapshot: WizardSnapshot): Note | undefined {
 }
 
 function hostNote(snapshot: WizardSnapshot): Note | undefined {
-  const at = (used: 'malformed' | 'unresolved' | 'checking' | 'good') =>
+  const at = (used: 'malformed' | 'unresolved' | { unresolved: 'unchecked' } | 'checking' | 'good') =>
     snapshot.matches({ destination: { options: { other: { host: { used } } } } });
   if (at('malformed')) return { kind: 'error', text: words.invalidHost };
+  if (at({ unresolved: 'unchecked' })) return { kind: 'error', text: `${words.unresolvedHost} ${words.uncheckedHost}` };
   if (at('unresolved')) return { kind: 'error', text: words.unresolvedHost };
   if (at('checking')) return { kind: 'waiting', text: shared.checking };
   if (at('good')) return { kind: 'good', text: words.hostGood };

@@ -1,5 +1,5 @@
 import { OAUTH_PROVIDERS } from '../../contract/provider-name.ts';
-import { TRANSFER_ID_LENGTH } from '../../contract/transfer-status.ts';
+import { TRANSFER_ID_PASTED } from '../../contract/transfer-status.ts';
 import { Button } from '../parts/button.tsx';
 import { Field } from '../parts/field.tsx';
 import { Form } from '../parts/form.tsx';
@@ -30,7 +30,7 @@ export function LookUp() {
           note={at('notFound') ? { kind: 'error', text: words.malformed } : undefined}
           readOnly={busy}
           code
-          maxLength={2 * TRANSFER_ID_LENGTH}
+          maxLength={TRANSFER_ID_PASTED}
           onType={(id) => send({ type: 'transfer-id.type', id })}
         />
         <div className="actions">

@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import { isAtDomain } from '../../contract/email-address.ts';
 import { SUPPORT_ISSUE_LENGTH } from '../../contract/support-issue.ts';
-import { TRANSFER_ID_LENGTH } from '../../contract/transfer-status.ts';
+import { TRANSFER_ID_PASTED } from '../../contract/transfer-status.ts';
 import { supportReference } from '../../contract/support-reference.ts';
 import type { WizardSnapshot } from '../../../machines/wizard.routes.ts';
 import { Address } from '../parts/address.tsx';
@@ -75,7 +75,7 @@ function Letter({ snapshot }: { readonly snapshot: WizardSnapshot }) {
             note={snapshot.matches({ support: { transferId: 'wrong' } }) ? wrong(words.errors.transferId) : undefined}
             readOnly={busy}
             code
-            maxLength={2 * TRANSFER_ID_LENGTH}
+            maxLength={TRANSFER_ID_PASTED}
             onType={(id) => send({ type: 'support-id.type', id })}
           />
           <TextArea

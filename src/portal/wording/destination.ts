@@ -76,6 +76,8 @@ export const destination = {
     hostGood: 'We found this server.',
     invalidHost: 'Invalid IMAP. Please enter a valid IMAP address.',
     unresolvedHost: 'Could not resolve IMAP host.',
+    /** The check failed, and is made again by itself. */
+    uncheckedHost: "We'll try again in a few seconds.",
     unsupported: 'This provider is not supported.',
     serverless: (domain: string, customHost: string) =>
       `We couldn't reach a mail server for ${domain}. Please check the part after @. If it is right, tick “${customHost}”.`,

@@ -227,6 +227,13 @@ function signInWords(code: CallFailureCode): Words {
   }
 }
 
+const SETUP_FAILED = [
+  'An error has happened while setting up your Yahoo account',
+  'Please, try again later or contact support.',
+] as const;
+/** After a day, or a sign-out everywhere, no other try is of use. */
+const SIGN_IN_AGAIN = 'Your sign-in may have ended. Please go to Home and sign in again.';
+
 function accountWords(code: CallFailureCode): MessageWords {
   switch (code) {
     case 'ACCOUNT_ALREADY_EXISTS_MIGRATION_IN_PROGRESS':
@@ -246,7 +253,6 @@ function accountWords(code: CallFailureCode): MessageWords {
     case 'INVALID_EMAIL':
     case 'INVALID_CREDENTIALS':
     case 'INVALID_IMAP':
-    case 'INVALID_TOKEN':
     case 'PROVIDER_NOT_SUPPORTED':
     case 'UNSUPPORTED_PROVIDER':
     case 'OPERATION_NOT_ALLOWED':
@@ -258,11 +264,9 @@ function accountWords(code: CallFailureCode): MessageWords {
     case 'GENERAL_ERROR':
     case 'UNAVAILABLE':
     case 'UNEXPECTED_ANSWER':
-      return error(
-        'An error has happened while setting up your Yahoo account',
-        'Please, try again later or contact support.',
-        SAFE,
-      );
+      return error(...SETUP_FAILED, SAFE);
+    case 'INVALID_TOKEN':
+      return error(...SETUP_FAILED, SIGN_IN_AGAIN, SAFE);
   }
 }
 
@@ -312,12 +316,7 @@ function loadWords(code: CallFailureCode): Words {
       ];
     // The announcement of the move: the session that it needs ends after a day, and trying again brings none.
     case 'INVALID_TOKEN':
-      return [
-        'Your transfer has not started',
-        'Unknown error, please try again.',
-        'Your sign-in may have ended. Please go to Home and sign in again.',
-        SAFE,
-      ];
+      return ['Your transfer has not started', 'Unknown error, please try again.', SIGN_IN_AGAIN, SAFE];
     case 'TOO_MANY_ATTEMPTS':
       return [
         'Your transfer has not started',

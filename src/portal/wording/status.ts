@@ -211,7 +211,7 @@ export const status = {
     email: 'Nothing was deleted from the mailbox that your mail comes from.',
     contacts: 'Nothing was deleted from the address book that your contacts come from.',
   } satisfies Record<Kind, string>,
-  /** Of one that could not be read nobody knows its subject. */
+  /** Of one that could not be read nobody knows its subject, and some have an empty one. */
   unnamed: { email: 'A message', contacts: 'A contact' } satisfies Record<Kind, string>,
   foldersLeft: (count: number, isLeast: boolean) =>
     `${isLeast ? 'At least ' : ''}${formatNumber(count)} ${plural.select(count) === 'one' ? 'folder' : 'folders'} could not be copied or checked`,
@@ -270,7 +270,7 @@ export const status = {
   },
   failed: {
     title: 'Your status has not been found',
-    content: ['Your transfer is not affected. Please try again in a minute.'],
+    content: ["Your transfer is not affected. We'll try again in a few seconds."],
   },
   retry: 'Try again',
   toHome: 'Go to Home',

@@ -94,7 +94,7 @@ h1,h2{line-height:1.25}th{text-align:left}td,th{padding:.2em .8em .2em 0;vertica
 table.list{font-size:13px;border-collapse:collapse;width:100%}table.list tr{border-bottom:1px solid #ccc}
 .list th,.list td:nth-child(2),.list td:nth-child(4),.list td:nth-child(5){overflow-wrap:normal}
 .digest,pre{font-family:monospace;font-size:11px;white-space:pre-wrap;overflow-wrap:anywhere}.digest{display:block}
-@media screen and (max-width:40em){.list tr{display:flex;flex-wrap:wrap}}
+@media screen and (max-width:40em){.list tr{display:flex;flex-wrap:wrap}th[scope=row],th[scope=row]+td{display:block}}
 @page{margin:10mm}
 @media print{body{max-width:none;padding:0;font-size:10pt;line-height:1.4}h1{font-size:16pt;margin:0}h2{font-size:12pt;margin:1em 0 .3em;break-after:avoid}p,ul{margin:.3em 0}
 tr{break-inside:avoid}thead{display:table-header-group}table.list{table-layout:fixed;font-size:7.5pt;line-height:1.25}td,th{box-sizing:border-box;padding:.1em .5em .1em 0}

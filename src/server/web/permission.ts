@@ -1,5 +1,5 @@
 import { statusAddress } from '../../contract/page-address.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal, sessionOver } from './refusal.ts';
 import type { Web } from './services.ts';
 import type { Visit } from './visit.ts';
 
@@ -52,4 +52,17 @@ export async function requireManager(guard: Guard, asker: Asker, transferId: str
   if (may === null) throw new Refusal(404, 'MIGRATION_ID_NOT_FOUND', 'Your transfer ID has not been found.', { page });
   if (!may)
     throw new Refusal(401, 'INVALID_TOKEN', 'Please sign in first, so that we know the transfer is yours.', { page });
+}
+
+/**
+ * To be asked once the password is proved: a page that was left open where the mailbox was signed out of everywhere still
+ * has it.
+ * @throws {Refusal} 401
+ */
+export async function requireNoSignOut(
+  { sessions }: Pick<Web, 'sessions'>,
+  { bearer }: Pick<Visit, 'bearer'>,
+  mailbox: string,
+): Promise<void> {
+  if (bearer !== undefined && (await sessions.wasEndedEverywhere(bearer, mailbox))) throw sessionOver();
 }

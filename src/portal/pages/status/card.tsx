@@ -196,7 +196,7 @@ function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' |
               <li key={index}>
                 {'mailbox' in item && (
                   <>
-                    <bdi className="strong">{item.subject ?? status.unnamed[kind]}</bdi> (<bdi>{item.mailbox}</bdi>
+                    <bdi className="strong">{item.subject || status.unnamed[kind]}</bdi> (<bdi>{item.mailbox}</bdi>
                     ):{' '}
                   </>
                 )}

@@ -41,7 +41,7 @@ export function ContactsOutcome({
               // Two contacts may have one name and one remark.
               // oxlint-disable-next-line react/no-array-index-key
               <li key={index}>
-                <bdi className="strong">{subject ?? words.unnamed.contacts}</bdi>: {reason}
+                <bdi className="strong">{subject || words.unnamed.contacts}</bdi>: {reason}
               </li>
             ))}
           </ul>

@@ -1,5 +1,6 @@
 import { createAccount } from '../../../contract/calls/create-account.ts';
 import { isAtDomain } from '../../../contract/email-address.ts';
+import { requireNoSignOut } from '../permission.ts';
 import { conflictOf, createDestinationAccount } from '../provisioning.ts';
 import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
@@ -11,12 +12,17 @@ type OurMoves = Pick<Web, 'transfers' | 'announcements'>;
 export const answerCreateAccount = route(
   createAccount,
   'calls by a client',
-  async ({ body, query }, services: Pick<Web, 'proofs' | 'settings' | 'log' | 'vault'> & OurMoves, visit) => {
+  async (
+    { body, query },
+    services: Pick<Web, 'proofs' | 'sessions' | 'settings' | 'log' | 'vault'> & OurMoves,
+    visit,
+  ) => {
     const { proofs, settings } = services;
     const { email, password } = body;
     if (!isAtDomain(email, settings.legacyDomains))
       throw new Refusal(400, 'INVALID_EMAIL', `Please, enter a ${settings.legacyName} email address.`);
     await proofs.prove({ email, password, provider: 'sanbruno' }, visit);
+    await requireNoSignOut(services, visit, email);
     try {
       await createDestinationAccount(services, { email, password, inQa: query.in_qa }, visit.signal);
     } catch (error) {

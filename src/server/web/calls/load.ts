@@ -10,7 +10,8 @@ import { isTokenForm } from '../../oauth/tokens.ts';
 import { exportsOf, type TransferOrder } from '../../transfers/orders.ts';
 import type { Sql } from '../../store/database.ts';
 import { limitOrder } from '../order-limits.ts';
-import { Refusal, sessionOver } from '../refusal.ts';
+import { requireNoSignOut } from '../permission.ts';
+import { Refusal } from '../refusal.ts';
 import type { Web } from '../services.ts';
 import type { Visit } from '../visit.ts';
 import { allowedOperations } from './capabilities.ts';
@@ -46,9 +47,7 @@ export const answerLoad = route(load, 'calls by a client', async ({ body }, serv
   const order = orderOf(body, services.settings);
   // Comes first, because all later answers reveal something about the mailbox.
   await proveSource(order, services, visit);
-  // A page that was left open on another computer still has the password.
-  if (visit.bearer !== undefined && (await services.sessions.wasEndedEverywhere(visit.bearer, order.source.email)))
-    throw sessionOver();
+  await requireNoSignOut(services, visit, order.source.email);
   const jobid = await startOnce(order, services, visit);
   await services.owners.add(jobid, visit.browser.keep());
   if (order.destination.provider === 'file_export')
