@@ -68,7 +68,7 @@ export const SENTENCES = {
   forwardingNotOffered:
     'We could not set up forwarding, because your mail provider does not offer it. Your mail is in your new mailbox, but new mail does not go there yet. Please give people your new address.',
   forwardingBesideRules:
-    'We did not set up forwarding, because it would replace your mail rules. Your rules are as they were, and your mail is in your new mailbox. To forward new mail, please add a rule yourself.',
+    'We did not set up forwarding, because it does not work together with your mail rules. Your rules are as they were, and your mail is in your new mailbox. To forward new mail, please add a rule yourself.',
   forwardingNameTaken:
     'We did not set up forwarding, because you already have mail rules with the name we use. Your rules are as they were, and your mail is in your new mailbox. Please rename them and start the transfer again. Nothing is copied twice.',
   forwardingCredentials:
