@@ -193,6 +193,19 @@ describe('contacts to Google', () => {
     expect(asked('batchCreateContacts')).toBe(1);
   });
 
+  test('a batch that is answered by 503 from somewhere between is looked for before it is written again', async () => {
+    let isStored = false;
+    api.faults.push((request) => {
+      if (!request.url.pathname.endsWith('batchCreateContacts')) return null;
+      if (!isStored) people.answer(request);
+      isStored = true;
+      return { status: 503, text: 'upstream connect error or disconnect/reset before headers' };
+    });
+    expect(await copy([JANE, person('ann', 'Ann', ['ann@example.com'])])).toMatchObject({ written: 2, present: 0 });
+    expect(people.people.size).toBe(2);
+    expect(asked('batchCreateContacts')).toBe(1);
+  });
+
   test.each(['in the same run', 'in the next'])(
     'contacts that Google shows late are looked for again %s',
     async (when) => {

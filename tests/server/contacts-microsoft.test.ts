@@ -205,6 +205,21 @@ describe('contacts to Microsoft', () => {
     expect(graph.photos.size).toBe(1);
   });
 
+  test('a contact whose request is answered by 503, without a word of a pause, is looked for before it is written again', async () => {
+    graph.subFaults.push(null, 'stored');
+    expect(await copy(people(8))).toMatchObject({ written: 8, present: 0, duplicated: 0 });
+    expect(graph.contacts.size).toBe(8);
+    let isStored = false;
+    api.faults.push((request) => {
+      if (!request.url.pathname.endsWith('$batch')) return null;
+      if (!isStored) graph.answer(request);
+      isStored = true;
+      return { status: 503 };
+    });
+    expect(await copy([...people(8), JANE])).toMatchObject({ written: 1, present: 8 });
+    expect(graph.contacts.size).toBe(9);
+  });
+
   test('a contact at which Microsoft fails within each batch is skipped by name, and the others arrive', async () => {
     api.faults.push(...Array.from({ length: 99 }, () => failsAtBadOne));
     const copied = await copy([...people(3), person('bad', 'Bad One', []), ...people(9).slice(3)]);

@@ -357,6 +357,36 @@ describe('forwarding', { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-l
     expect(await flagsIn(dovecot, 'INBOX')).toEqual(kept === 1 ? [[markOf(NEW_ADDRESS)]] : []);
   });
 
+  test.each([
+    ['set', 'redirect :copy "a@x.example"; redirect "b@x.example"; redirect "c@x.example"; # redirect'],
+    ['set', 'if false { addflag "$Later"; } fileinto "INBOX";'],
+    [
+      'rules',
+      'redirect :copy "a@x.example"; redirect "b@x.example";\r\nif true { redirect "c@x.example"; }redirect "d@x.example";',
+    ],
+    ['rules', 'if header :contains "subject" "lists" { setflag "\\\\Seen"; }'],
+    ['rules', 'fileinto :create :flags "\\\\Seen" "Lists";'],
+    ['rules', 'if header :contains "subject" "advert" { reject "No, thank you."; }'],
+  ])('is %s beside what it would break, or would take its mark: %s', async (becomes, rules) => {
+    await using smtp = new AsyncDisposableStack();
+    const { outbox, smtpPort } = await startSmtp(smtp);
+    await using dovecot = await startDovecot({ sieve: { smtpPort, maxRedirects: 4 } });
+    await using session = await scriptsOf(dovecot);
+    const script = `require ["copy", "fileinto", "mailbox", "imap4flags", "reject", "include"];\r\n${rules}\r\n`;
+    await session.put('mine', script);
+    await session.put('all', 'require "include";\r\ninclude :personal "mine";\r\n');
+    const isSet = becomes === 'set';
+    for (const active of ['mine', 'all']) {
+      await session.activate(active);
+      expect(await setUpForwarding(session, NEW_ADDRESS)).toEqual(isSet ? 'set' : { refused: 'rules' });
+      await dovecot.deliver(SUBSCRIBER, message(active));
+      const forwarded = subjectsOf(outbox.splice(0)).filter(([to]) => to === NEW_ADDRESS);
+      expect(forwarded).toEqual(isSet ? [[NEW_ADDRESS, active]] : []);
+      await switchOffForwarding(session, NEW_ADDRESS);
+      expect((await session.scripts()).filter((each) => each.active)).toEqual([{ name: active, active: true }]);
+    }
+  });
+
   test('set up again goes to the new address and keeps the rules', async () => {
     await using smtp = new AsyncDisposableStack();
     const { outbox, smtpPort } = await startSmtp(smtp);

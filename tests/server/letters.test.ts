@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { expect, onTestFinished, test } from 'vitest';
-import { openLetters } from '../../src/server/notifications/letters.ts';
+import { openLetters, Unanswered } from '../../src/server/notifications/letters.ts';
 import { senderOf } from '../../src/server/notifications/wording.ts';
 import { manualClock } from '../support/scripted-imap.ts';
 
@@ -103,4 +103,21 @@ test('a server that answers by the octet has so long for a letter, and no longer
   await over;
   await expect(sending).rejects.toThrow(/abort/i);
   await closed;
+});
+
+test('a server that is asked for its answer to a letter has longer than it may be silent before', async () => {
+  const [silence, late] = [1000, 1500];
+  const smtp = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData: (stream, _session, done) => void stream.resume().on('end', () => setTimeout(done, late)),
+  });
+  await new Promise<void>((listening) => smtp.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => new Promise<void>((closed) => smtp.close(closed)));
+  const url = `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`;
+  const letter = { from: 'portal@cable.example', to: 'maria@mail.example', text: 'Hello' };
+  using patient = openLetters({ url, inClear: true, silence, answerWithin: 60_000, letterWithin: 60_000 });
+  await patient.send(letter);
+  using hasty = openLetters({ url, inClear: true, silence, letterWithin: 60_000 });
+  await expect(hasty.send(letter)).rejects.toBeInstanceOf(Unanswered);
 });

@@ -2,7 +2,7 @@ import { setImmediate as later } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { MACHINE_CLOCK, type Clock } from '../../src/server/clock.ts';
 import { HASTY_CLOCK } from '../support/hasty-clock.ts';
-import { mailWhen, openWorldOfTest, sentOn, statusOf, whenEnded } from '../support/life-world.ts';
+import { mailWhen, openWorldOfTest, sentOn, statusOf, whenEnded, whenLetGo } from '../support/life-world.ts';
 import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
 
@@ -50,6 +50,7 @@ test(
       );
       // On a busy machine the worker may have come back by itself meanwhile.
       expect(kept?.idle_runs).toBeLessThan(20);
+      await whenLetGo(world, ordered);
       await database.query('update operations set waiting_reason = null, idle_runs = coalesce($1, idle_runs)', [
         idleRuns,
       ]);
@@ -93,6 +94,7 @@ test(
       expect(waiting?.reason).toBe('busy');
       const [kept] = await database.query<{ idle_runs: number }>('select idle_runs from operations');
       expect(kept?.idle_runs).toBe(before === 20 ? 1 : 21);
+      await whenLetGo(world, ordered);
       await database.query('update operations set waiting_reason = null, idle_runs = $1', [before]);
       await queue.send(ordered.id);
     }

@@ -459,6 +459,49 @@ describe('taking back', { timeout: 60_000 }, () => {
     });
   });
 
+  test('leaves nothing marked as deleted that stays, whether the server refuses to remove it or its owner has touched it', async () => {
+    const refused = new Set<string>();
+    let answer: (() => Promise<void>) | undefined;
+    const world: LifeWorld = await openWorldOfTest({
+      mail: { INBOX: some(0, 3), Family: some(20, 2) },
+      change: async (direction, part) => {
+        const text = part.toString('latin1');
+        if (direction === 'to client')
+          return Buffer.from(
+            text.replaceAll(/^(\w+) OK .*$/gm, (line, tag: string) =>
+              refused.delete(tag) ? `${tag} NO [NOPERM] Not here\r` : line,
+            ),
+            'latin1',
+          );
+        const expunge = /^(\w+) UID EXPUNGE (.*)$/m.exec(text);
+        if (expunge === null) return part;
+        // What the first folder has is marked, and its owner labels one of them, when the worker loses the connection.
+        await answer?.();
+        if (answer !== undefined) world.proxy.resetAll();
+        const isOver = answer !== undefined;
+        answer = undefined;
+        refused.add(expunge[1] ?? '');
+        return Buffer.from(isOver ? '' : `${expunge[1]} NOOP\r\n`);
+      },
+    });
+    await using _worker = await world.work();
+    const ordered = await world.order();
+    await whenEnded(world, ordered);
+    const before = await everything(world);
+    answer = async () => {
+      await using client = await world.destinationMail();
+      await client.command('SELECT Family');
+      expect((await client.command('UID FETCH 1 (FLAGS)')).join()).toMatch(/\\Deleted/i);
+      await client.command('UID STORE 1 +FLAGS (Mine)');
+    };
+    await takenBack(world, ordered);
+    expect(answer).toBeUndefined();
+    const after = await everything(world);
+    expect(after.filter((line) => line.includes(' mine'))).toHaveLength(1);
+    expect(after.map((line) => line.replace(/ ?\bmine\b/, '')).toSorted()).toEqual(before);
+    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: 0 });
+  });
+
   test('tells that Gmail keeps in All Mail what is removed, also when it is asked for again', async () => {
     let isGmail = false;
     const world = await openWorldOfTest({

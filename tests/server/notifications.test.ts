@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createMailServer } from 'node:net';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
 import { freePort } from '../support/free-port.ts';
+import { Unanswered } from '../../src/server/notifications/letters.ts';
 import { openNotifier, type NotifierSettings } from '../../src/server/notifications/notifier.ts';
 import type { News, NotificationKind } from '../../src/server/notifications/news.ts';
 import type { Database } from '../../src/server/store/database.ts';
@@ -364,6 +366,46 @@ describe('a notification', () => {
     );
     await expect.poll(() => database.query(JOBS)).toEqual([{ state: 'completed', tries: 1 }]);
     expect(smtp.deliveries()).toBe(1);
+  });
+
+  test('that a mail server takes and never answers for is given up after some tries, as each may have arrived', async () => {
+    let taken = 0;
+    const server = createMailServer((socket) => {
+      let isLetter = false;
+      socket.on('error', () => {}).write('220 mail.example\r\n');
+      createInterface({ input: socket }).on('line', (line) => {
+        if (isLetter && line !== '.') return;
+        if (isLetter) {
+          taken += 1;
+          socket.destroy();
+          return;
+        }
+        isLetter = line === 'DATA';
+        socket.write(isLetter ? '354 go on\r\n' : '250 ok\r\n');
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const lines: string[] = [];
+    using notifier = openNotifier({
+      settings: {
+        publicUrl: 'https://portal.example',
+        legacyName: 'San Bruno',
+        supportPhone: '650 555 0100',
+        smtpUrl: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        smtpInClear: true,
+        mailFrom: 'no-reply@portal.example',
+      },
+      log: openLog('warn', { write: (line) => void lines.push(line) }),
+      news: async () => NEWS,
+      review: async () => null,
+    });
+    const tell = () => notifier.tell({ transferId: ID, kind: 'attention' }, false);
+    for (let tries = 1; tries < 8; tries += 1) await expect(tell()).rejects.toBeInstanceOf(Unanswered);
+    expect(lines.at(-1)).toContain('it is tried again');
+    await tell();
+    expect([taken, lines.length]).toEqual([8, 8]);
+    expect(lines.at(-1)).toContain('may have arrived each time');
   });
 
   test('to an address that begins like a phone number is a letter', async () => {

@@ -12,7 +12,7 @@ import { newsOf } from '../../src/server/transfers/transfer-news.ts';
 import { openTransfers } from '../../src/server/transfers/orders.ts';
 import { openSharedSafe } from '../../src/server/store/safe.ts';
 import { openVault } from '../../src/server/store/vault.ts';
-import { takeTransfer } from '../../src/server/transfers/lease.ts';
+import { releaseLease, takeTransfer } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 
@@ -183,6 +183,36 @@ test('a transfer that nobody takes over from a worker that has died is reported 
   ]);
   await database.query('update transfers set finished = now()');
   expect((await statusOf(database, NOTHING_ELSE, ID))?.emailmigration?.waiting).toBeUndefined();
+});
+
+test('what a worker that stops leaves behind is reported as waiting in line at once, and what waits or rests as before', async () => {
+  await using database = await openTestDatabase(FRESH);
+  const operations = ['emailmigration', 'contactsmigration'] as const;
+  await insertTransfer(database, { ...TRANSFER, operations }, 'key');
+  const held = async () => {
+    const taken = await takeTransfer(database, ID, 30);
+    if (taken === null || !('lease' in taken)) throw new Error('It was not taken.');
+    for (const operation of operations) await beginRun(database, taken.lease, operation);
+    return taken.lease;
+  };
+  const waits = async () => {
+    const status = await statusOf(database, NOTHING_ELSE, ID);
+    return [status?.emailmigration?.waiting, status?.contactsmigration?.waiting];
+  };
+  const first = await held();
+  expect(await waits()).toEqual([undefined, undefined]);
+  await releaseLease(database, first);
+  expect(await waits()).toEqual([{ reason: 'queue' }, { reason: 'queue' }]);
+
+  const second = await held();
+  await releaseLease(database, first);
+  expect(await waits()).toEqual([undefined, undefined]);
+  await noteWaiting(database, second, 'emailmigration', { reason: 'provider_limit' }, Date.now());
+  const rest = { side: 'destination', reason: 'consent', status: 'authentication_error', failure: 'No.' } as const;
+  const services = { database, queue: { announce: async () => {} } };
+  await putToRest(services, second, 'contactsmigration', rest, { resumed: 0 }, Date.now());
+  await releaseLease(database, second);
+  expect(await waits()).toEqual([{ reason: 'provider_limit' }, undefined]);
 });
 
 test('the time left counts down between estimates, and is omitted once it is over', async () => {

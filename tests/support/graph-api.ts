@@ -18,8 +18,10 @@ export class GraphApi {
   readonly token: string;
   page = 100;
   base = '';
-  /** The answers to the next sub-requests of batches, in order; `null` for the regular one. */
-  readonly subFaults: (BatchResponse['status'] | null)[] = [];
+  /**
+   * The answers to the next sub-requests of batches, in order; `null` for the regular one, `stored` for a 503 after it.
+   */
+  readonly subFaults: (BatchResponse['status'] | 'stored' | null)[] = [];
   /** The most sub-requests that ran at the same time in one batch. */
   atOnce = 0;
   #made = 0;
@@ -99,11 +101,13 @@ export class GraphApi {
 
   #one({ id, method, url, body }: BatchRequest): BatchResponse {
     const fault = this.subFaults.shift() ?? null;
-    if (fault === 429) return { id, status: 429, headers: { 'Retry-After': '7' } };
-    if (fault !== null) return { id, status: fault };
+    if (fault === 429 || fault === 503)
+      return { id, status: fault, headers: { 'Retry-After': fault === 429 ? '7' : '3' } };
+    if (fault !== null && fault !== 'stored') return { id, status: fault };
     if (method !== 'POST' || url !== '/me/contacts') return { id, status: 404 };
     if (!isValid(body)) return { id, status: 400, body: { error: { code: 'RequestBodyRead' } } };
-    return { id, status: 201, body: this.add(body) };
+    const record = this.add(body);
+    return fault === 'stored' ? { id, status: 503 } : { id, status: 201, body: record };
   }
 
   #photo({ method, bytes, headers, url }: ApiRequest, id: string): ApiAnswer {

@@ -219,6 +219,14 @@ export async function sentOn(
   }
 }
 
+/** Polls until the worker of a transfer that waits has let go of it. */
+export async function whenLetGo({ web }: Pick<LifeWorld, 'web'>, { id }: Ordered): Promise<void> {
+  const held = 'select 1 from transfers where id = $1 and leased_until is not null';
+  for (const until = Date.now() + WITHIN_MS; Date.now() < until; await wait(25))
+    if ((await web.database.query(held, [id])).length === 0) return;
+  throw new Error('A worker still has the transfer.');
+}
+
 function isOver(mail: MailStatus): boolean {
   return ended(mail) || mail.attention !== undefined;
 }

@@ -108,8 +108,8 @@ export class Web {
   }
 
   /**
-   * Follows redirects within the origin and waits out 429 and 503, as well as other 5xx, 408, 423, 425 and broken
-   * connections when the request may be repeated. A refused access token is renewed once. Other statuses are the
+   * Follows redirects within the origin and waits out 429, and 503 with a `Retry-After`, as well as other 5xx, 408, 423,
+   * 425 and broken connections when the request may be repeated. A refused access token is renewed once. Other statuses are the
    * caller's.
    * @throws {ContactStoreError} `unavailable`, `full`, `authentication` (401), `unexpected`; the signal's reason when
    *   aborted
@@ -128,8 +128,8 @@ export class Web {
       const reason = this.#refusals.reasonOf(answer);
       const said = { status, ...(reason === undefined ? {} : { reason }) };
       const kind = this.#refusals.kindOf(answer, reason);
-      const busy = kind === 'busy' || status === 429 || status === 503;
       const retryAfter = answer.headers.get('retry-after');
+      const busy = isBusy(answer, kind);
       const passes = PASSING.has(status) || (status >= 500 && status !== 501 && status !== 507);
       const last = !busy && !passes;
       const pause = last ? undefined : pauseOf(retryAfter, attempt);
@@ -155,7 +155,7 @@ export class Web {
     const kind = this.#refusals.kindOf(answer, reason);
     if (kind === 'full') throw this.#error('full', said);
     if (status === 401 || (status === 403 && kind === null)) throw this.#error('authentication', said);
-    return kind === 'busy' || status === 429 || status === 503;
+    return isBusy(answer, kind);
   }
 
   /** The store's reason for refusing, for errors and the log. */
@@ -251,6 +251,14 @@ export class Web {
     const words = said.reason === undefined ? `${said.status}` : `${said.status} ${said.reason}`;
     return new ContactStoreError(fault, `${host} answers ${words}`, { host, ...said });
   }
+}
+
+/**
+ * Whether the store has not done what it was asked for. A 503 that asks for no pause may be from something between,
+ * which has lost the store's answer.
+ */
+function isBusy({ status, headers }: WebAnswer, kind: ReturnType<Refusals['kindOf']>): boolean {
+  return kind === 'busy' || status === 429 || (status === 503 && headers.has('retry-after'));
 }
 
 function pauseOf(retryAfter: string | null, attempt: number): number {

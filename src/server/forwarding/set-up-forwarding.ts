@@ -12,7 +12,8 @@ const SENT_TO = /^redirect (?::copy )?"((?:[^"\\]|\\.)*)";$/m;
  * `set without copies`: the server can't mark what it sends on, so none of it stays. `refused`: why forwarding was not set
  * up; every script is as it was then.
  * - `redirects` the server lets no script redirect;
- * - `rules` the subscriber has a script, and the server can't keep it working beside ours (RFC 6609, 3894, 5232);
+ * - `rules` the subscriber has a script, and the server can't keep it working beside ours (RFC 6609, 3894, 5232), or it
+ *   does what ours would break, or what takes our mark off;
  * - `name` the subscriber has a script of our script's name, or has changed ours.
  */
 export type ForwardingOutcome = 'set' | 'set without copies' | { readonly refused: 'redirects' | 'rules' | 'name' };
@@ -34,12 +35,34 @@ export async function setUpForwarding(session: SieveSession, address: string): P
   }
   const { extensions } = session;
   const marks = extensions.has('copy') && extensions.has('imap4flags');
-  if (active !== undefined && !(marks && extensions.has('include'))) return { refused: 'rules' };
+  if (active !== undefined && !(marks && extensions.has('include') && (await isCompatible(session, active))))
+    return { refused: 'rules' };
   await session.put(FORWARDING_SCRIPT, forwardingScript(address, active, marks));
   await session.activate(FORWARDING_SCRIPT);
   const now = (await session.scripts()).find((script) => script.active)?.name;
   if (now !== FORWARDING_SCRIPT) throw new MailError('refused', 'The server did not make the script active.');
   return marks ? 'set' : 'set without copies';
+}
+
+/**
+ * Whether a script works beside a redirect and a mark, and leaves both: with one redirect too many (by how many there
+ * are in all its branches), or a refusal (RFC 5429 §2.4), a server drops all that a message was to have, and flags that
+ * are set in place of others take the mark with them (RFC 5232), so that the message would come twice.
+ */
+async function isCompatible(session: SieveSession, name: string): Promise<boolean> {
+  const rules = statementsOf(await session.read(name));
+  if (rules.some((statement) => /^include\b/.test(statement)))
+    for (const other of await session.scripts())
+      if (![name, FORWARDING_SCRIPT].includes(other.name)) rules.push(...statementsOf(await session.read(other.name)));
+  const redirects = rules.filter((statement) => /^redirect\b/.test(statement)).length;
+  const { maxRedirects = Infinity } = session;
+  return redirects < maxRedirects && !rules.some((rule) => /^(?:e?reject|setflag)\b|:flags\b/.test(rule));
+}
+
+/** In lower case; what looks like one within a text counts too. */
+function statementsOf(script: string): string[] {
+  const lines = script.toLowerCase().split(/[\n;{}]/);
+  return lines.map((line) => line.trim()).filter((line) => !line.startsWith('#'));
 }
 
 /**

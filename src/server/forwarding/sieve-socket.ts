@@ -4,8 +4,8 @@ import { MailError, mailErrorOf } from '../mail/imap/mail-error.ts';
 import { tlsTowards } from '../mail/imap/tls.ts';
 import { beginReply, readReply, SieveSyntaxError, type SieveReply } from './sieve-reply.ts';
 
-/** The only script that is read is our own, of some hundred octets. */
-const ANSWER_LIMIT_OCTETS = 64 * 1024;
+/** Scripts of subscribers are read, which have 1 MB at most by what Dovecot takes. */
+const ANSWER_LIMIT_OCTETS = 1024 * 1024 + 64 * 1024;
 
 type Address = { readonly host: string; readonly port: number; readonly certificates?: readonly string[] };
 
@@ -48,8 +48,16 @@ export function openSieveSocket({ host, port, certificates }: Address, signal: A
       end(new MailError('lost', 'The server does not speak ManageSieve.', { cause }));
     }
   };
+  /** The memory that `received` is at the beginning of: it is doubled, so that no octet is copied with each that comes. */
+  let memory = received;
   const onData = (part: Buffer) => {
-    received = Buffer.concat([received, part]);
+    const length = received.length + part.length;
+    if (received.buffer !== memory.buffer || received.byteOffset !== memory.byteOffset || length > memory.length) {
+      memory = Buffer.allocUnsafeSlow(2 * length);
+      received.copy(memory);
+    }
+    part.copy(memory, received.length);
+    received = memory.subarray(0, length);
     look();
   };
   const onError = (error: Error) => end(faultOf(error));

@@ -4,16 +4,22 @@ type LettersOptions = {
   readonly url: string;
   /** Whether letters and credentials may be sent without TLS. */
   readonly inClear: boolean;
-  /** How long the server may be silent, in milliseconds. */
+  /** How long the server may be silent, in milliseconds: until it greets, and then before each answer. */
   readonly silence: number;
+  readonly answerWithin?: number;
   /** Time limit for a whole letter, however steadily the server answers, in milliseconds. */
   readonly letterWithin: number;
   readonly timeout?: (milliseconds: number) => AbortSignal;
 };
 
+/** The server got the whole letter, and did not say what became of it: it may have arrived. */
+export class Unanswered extends Error {
+  override name = 'Unanswered';
+}
+
 /** Hands letters to an SMTP server (RFC 5321). */
 export type Letters = Disposable & {
-  /** @throws {Error} if the server did not accept it; after a timeout it may have arrived all the same */
+  /** @throws {Unanswered}; another error if the server did not accept it */
   readonly send: (letter: SendMailOptions) => Promise<void>;
 };
 
@@ -21,6 +27,7 @@ export function openLetters({
   url,
   inClear,
   silence,
+  answerWithin = silence,
   letterWithin,
   timeout = (milliseconds) => AbortSignal.timeout(milliseconds),
 }: LettersOptions): Letters {
@@ -29,13 +36,25 @@ export function openLetters({
     requireTLS: !inClear,
     connectionTimeout: silence,
     greetingTimeout: silence,
-    socketTimeout: silence,
+    socketTimeout: answerWithin,
     disableFileAccess: true,
     disableUrlAccess: true,
   });
+  /** The signals of letters that the server has been sent to their end. */
+  const handedOver = new WeakSet<AbortSignal>();
+  transport.use('stream', ({ data: { signal }, message }, done) => {
+    message.processFunc((octets) => octets.once('end', () => signal !== undefined && handedOver.add(signal)));
+    done();
+  });
   return {
     send: async (letter) => {
-      await transport.sendMail({ ...letter, signal: timeout(letterWithin) });
+      const signal = timeout(letterWithin);
+      try {
+        await transport.sendMail({ ...letter, signal });
+      } catch (cause) {
+        if (!handedOver.has(signal) || (cause as { response?: string }).response !== undefined) throw cause;
+        throw new Unanswered('The mail server got a letter, and did not say whether it took it.', { cause });
+      }
     },
     [Symbol.dispose]: () => transport.close(),
   };

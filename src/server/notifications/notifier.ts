@@ -3,13 +3,22 @@ import { statusAddress } from '../../contract/page-address.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { UsPhone } from '../../contract/transfer.ts';
 import type { Log } from '../log.ts';
-import { type Letters, openLetters } from './letters.ts';
+import { type Letters, openLetters, Unanswered } from './letters.ts';
 import type { News, NotificationKind } from './news.ts';
 import { reviewLetterOf, type Review } from './review.ts';
 import { letterOf, senderOf, smsOf, type Notification } from './wording.ts';
 
 const SEND_WITHIN_MS = 30_000;
-const LETTER_WITHIN_MS = 60_000;
+/**
+ * A mail server may look through a letter for minutes before it takes it (RFC 5321 §4.5.3.2), and one that is not waited
+ * for would get it again with each try. Both are less than the queue gives a job.
+ */
+const ANSWER_WITHIN_MS = 5 * 60_000;
+const LETTER_WITHIN_MS = 8 * 60_000;
+/** How long a letter under way is waited for when the process ends. */
+const ENDED_WITHIN_MS = 20_000;
+/** After so many tries without an answer, an hour, a letter is given up: each may have arrived. */
+const UNANSWERED_TRIES = 8;
 /** How many sent notifications are remembered, in case the queue delivers their jobs again. */
 const SENT_REMEMBERED = 10_000;
 
@@ -36,6 +45,7 @@ type NotifierServices = {
   readonly news: (transferId: string) => Promise<News | null>;
   /** `null` if there is nothing to review. */
   readonly review: (transferId: string) => Promise<Review | null>;
+  readonly processEnds?: AbortSignal;
 };
 
 export type Notifier = Disposable & {
@@ -49,9 +59,12 @@ export function canTell({ smtpUrl, sms }: Pick<Settings, 'smtpUrl' | 'sms'>, con
 }
 
 /** Sends letters and SMS, each only if its server or gateway is configured. */
-export function openNotifier({ settings, log, news, review }: NotifierServices): Notifier {
-  const letters = settings.smtpUrl === undefined ? null : lettersTo(settings.smtpUrl, settings.smtpInClear);
+export function openNotifier({ settings, log, news, review, processEnds }: NotifierServices): Notifier {
+  const letters =
+    settings.smtpUrl === undefined ? null : lettersTo(settings.smtpUrl, settings.smtpInClear, processEnds);
   const sent = new Set<string>();
+  /** How often a letter that was not sent yet was not answered. */
+  const unanswered = new Map<string, number>();
   return {
     tell: async (job, isLast) => {
       const { transferId, kind } = job;
@@ -77,6 +90,16 @@ export function openNotifier({ settings, log, news, review }: NotifierServices):
           log.error(facts, 'a notification is given up: the mail server says that there is no such mailbox');
           return;
         }
+        const silences = (unanswered.get(key) ?? 0) + (error instanceof Unanswered ? 1 : 0);
+        if (silences >= UNANSWERED_TRIES) {
+          unanswered.delete(key);
+          log.error(
+            facts,
+            'a notification is given up: the mail server takes it and does not say so, and it may have arrived each time',
+          );
+          return;
+        }
+        unanswered.set(key, silences);
         if (isLast)
           log.error(
             facts,
@@ -90,6 +113,7 @@ export function openNotifier({ settings, log, news, review }: NotifierServices):
         throw error;
       }
       sent.add(key);
+      unanswered.delete(key);
       for (const oldest of sent) {
         if (sent.size <= SENT_REMEMBERED) break;
         sent.delete(oldest);
@@ -99,8 +123,17 @@ export function openNotifier({ settings, log, news, review }: NotifierServices):
   };
 }
 
-function lettersTo(url: string, inClear: boolean): Letters {
-  return openLetters({ url, inClear, silence: SEND_WITHIN_MS, letterWithin: LETTER_WITHIN_MS });
+function lettersTo(url: string, inClear: boolean, processEnds?: AbortSignal): Letters {
+  const ending = new AbortController();
+  processEnds?.addEventListener('abort', () => setTimeout(() => ending.abort(), ENDED_WITHIN_MS).unref());
+  return openLetters({
+    url,
+    inClear,
+    silence: SEND_WITHIN_MS,
+    answerWithin: ANSWER_WITHIN_MS,
+    letterWithin: LETTER_WITHIN_MS,
+    timeout: (milliseconds) => AbortSignal.any([AbortSignal.timeout(milliseconds), ending.signal]),
+  });
 }
 
 /** Codes of nodemailer for an SMTP server that is unreachable or refuses us; other errors concern one letter, or SMS. */

@@ -182,12 +182,21 @@ export async function requireLease(sql: Sql, { transferId, epoch }: Lease): Prom
   if (lease.length === 0) throw new LeaseLost(transferId);
 }
 
+/**
+ * SQL that releases the leases of the transfers `which`. What neither waits already nor rests waits then for another
+ * worker, whose run ends that wait: the status must not say that it is being copied.
+ */
+const releasing = (which: string) =>
+  `with released as (update transfers set leased_until = null where ${which} returning id)
+   update operations set waiting_reason = 'queue', left_seconds = null from released
+   where transfer_id = released.id and status = 'inprogress' and finished is null and waiting_reason is null`;
+
 /** Releases the lease, so that another worker can take the transfer at once. Nothing of ours may be in progress. */
 export async function releaseLease(sql: Sql, { transferId, epoch }: Lease): Promise<void> {
-  await sql.query('update transfers set leased_until = null where id = $1 and epoch = $2', [transferId, epoch]);
+  await sql.query(releasing('id = $1 and epoch = $2'), [transferId, epoch]);
 }
 
 /** For an embedded database: no other process can be using it, so everyone who held a lease is dead. */
 export async function releaseAllLeases(sql: Sql): Promise<void> {
-  await sql.query('update transfers set leased_until = null where leased_until is not null');
+  await sql.query(releasing('leased_until is not null'));
 }

@@ -69,7 +69,7 @@ export const SENTENCES = {
   forwardingNotOffered:
     'We could not set up forwarding, because your mail provider does not offer it. Your mail is safe, but new mail does not go to your new mailbox yet. Please give people your new address.',
   forwardingBesideRules:
-    'We did not set up forwarding, because it would replace your mail rules. Your rules are as they were, and your mail is safe. To forward new mail, please add a rule yourself.',
+    'We did not set up forwarding, because it does not work together with your mail rules. Your rules are as they were, and your mail is safe. To forward new mail, please add a rule yourself.',
   forwardingNameTaken:
     'We did not set up forwarding, because you already have mail rules with the name we use. Your rules are as they were, and your mail is safe. Please rename them and start the transfer again. Nothing is copied twice.',
   forwardingCredentials:

@@ -178,7 +178,7 @@ async function* contacts(web: Web, signal: AbortSignal): AsyncIterable<ExistingC
   for await (const { value } of pagesOf(web, first, Page, next, signal)) yield* value.map(existingOf);
 }
 
-/** One response for each body. Requests that were throttled (429, 503) or never started (424) are sent again. */
+/** One response for each body. Requests that were throttled or never started (424) are sent again. */
 async function create(web: Web, bodies: readonly unknown[], signal: AbortSignal): Promise<Response[]> {
   const done = new Map<string, Response>();
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
@@ -187,7 +187,7 @@ async function create(web: Web, bodies: readonly unknown[], signal: AbortSignal)
     const responses = await send(web, ids, bodies, signal);
     const putOff = responses.filter((response) => response.status === 424 || web.isPutOff(answerOf(response)));
     for (const response of responses) if (!putOff.includes(response)) done.set(response.id, response);
-    const unclear = responses.find(({ status }) => status >= 500 && status !== 503);
+    const unclear = responses.find((response) => response.status >= 500 && !putOff.includes(response));
     if (unclear !== undefined || responses.length < ids.length)
       throw new ContactStoreError(
         'unavailable',
@@ -201,8 +201,11 @@ async function create(web: Web, bodies: readonly unknown[], signal: AbortSignal)
   return [...bodies.keys()].map((id) => done.get(String(id))).filter((response) => response !== undefined);
 }
 
-function answerOf({ status, body = null }: Response): WebAnswer {
-  return { status, headers: new Headers(), body: Buffer.from(JSON.stringify(body)) };
+function answerOf(response: Response): WebAnswer {
+  const { status, body = null } = response;
+  const wait = longestWait([response]);
+  const headers = new Headers(wait === null ? {} : { 'retry-after': wait });
+  return { status, headers, body: Buffer.from(JSON.stringify(body)) };
 }
 
 /** Chains the requests by `dependsOn`, so that Graph runs no more of them at once than a mailbox accepts. */

@@ -210,18 +210,29 @@ async function takeBackPage(
   const spared = messages.filter(
     (message) => message.intent && flags.has(message.destinationUid) && !ours.includes(message),
   );
+  const select = async () => {
+    const selected = await opening(path, reader, run, () => writer.select(path));
+    if (selected.uidValidity !== opened.uidValidity) throw new MailboxRenumbered();
+  };
+  const marked = markedByUs(spared, flags);
+  if (marked.length > 0) await select();
+  await undelete(path, marked, writer);
   if (spared.length > 0) await records.spare(spared);
   if (ours.length === 0) return { removed: 0, absent, hidden };
   await records.intend(ours);
   await onStep('intended');
   stopWhenAsked(taking);
-  const selected = await opening(path, reader, run, () => writer.select(path));
-  if (selected.uidValidity !== opened.uidValidity) throw new MailboxRenumbered();
-  await writer.expunge(
-    path,
-    ours.map(({ destinationUid }) => destinationUid),
-    opened.highestModseq,
-  );
+  await select();
+  try {
+    await writer.expunge(
+      path,
+      ours.map(({ destinationUid }) => destinationUid),
+      opened.highestModseq,
+    );
+  } catch (error) {
+    if (error instanceof MailError && !writer.isOver) await undelete(path, unmarked(ours), writer).catch(() => {});
+    throw error;
+  }
   await onStep('expunged');
   await reader.open(path);
   const still = await flagsOf(path, ours, reader);
@@ -230,9 +241,28 @@ async function takeBackPage(
   // These do not come again, so this is progress: what fails after it gets as many tries.
   if (removed.length > 0) run.looked();
   const touchedSince = ours.filter(({ destinationUid }) => still.has(destinationUid));
+  await undelete(path, markedByUs(touchedSince, still), writer);
   if (touchedSince.length > 0) await records.spare(touchedSince);
   await onStep('noted');
   return { removed: removed.length, absent, hidden };
+}
+
+const isDeleted = (flags: readonly string[]) => flags.some((flag) => flag.toLowerCase() === '\\deleted');
+
+/** Those that had no \Deleted of their own. */
+function unmarked(messages: readonly Appended[]): readonly Appended[] {
+  return messages.filter(({ flags }) => !isDeleted(flags));
+}
+
+/** @param flags of those that are there */
+function markedByUs(messages: readonly Appended[], flags: ReadonlyMap<number, readonly string[]>): readonly Appended[] {
+  return unmarked(messages).filter(({ destinationUid }) => isDeleted(flags.get(destinationUid) ?? []));
+}
+
+/** What stays must not be marked by us: mail programs hide what is, and remove it. */
+async function undelete(path: string, messages: readonly Appended[], writer: MailWriter): Promise<void> {
+  const uids = messages.map(({ destinationUid }) => destinationUid);
+  if (uids.length > 0) await unlessRefused(writer.undelete(path, uids));
 }
 
 /**

@@ -190,6 +190,8 @@ export type MailWriter = AsyncDisposable & {
    * @param unchangedSince if the server counts changes (RFC 7162), messages that have changed since then stay
    */
   expunge(path: string, uids: readonly number[], unchangedSince?: bigint): Promise<void>;
+  /** Takes \Deleted off messages again that were not removed. Does not ask `MayWrite`. */
+  undelete(path: string, uids: readonly number[]): Promise<void>;
   /**
    * A reader over the same connection, for use while no message is being appended. Either of the two closes the
    * connection.

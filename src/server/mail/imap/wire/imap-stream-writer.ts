@@ -172,6 +172,11 @@ class ImapStreamWriter implements MailWriter {
     }
   }
 
+  async undelete(path: string, uids: readonly number[]): Promise<void> {
+    await this.#opening.ensure(path);
+    for (const { set } of setsOf(uids)) await this.#connection.command(`UID STORE ${set} -FLAGS.SILENT (\\Deleted)`);
+  }
+
   get isOver(): boolean {
     return this.#connection.unwritable !== undefined;
   }
