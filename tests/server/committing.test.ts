@@ -25,6 +25,8 @@ function worker({
   disown = () => true,
   expunge = () => undefined,
   endsAt = Infinity,
+  particulars = {},
+  now: uidValidity = 7n,
 }: {
   readonly settle?: (at: number) => unknown;
   readonly refused?: readonly number[];
@@ -32,12 +34,16 @@ function worker({
   readonly expunge?: (at: number) => unknown;
   /** When its process is asked to end, in milliseconds. */
   readonly endsAt?: number;
+  /** Of the row of 101. */
+  readonly particulars?: Partial<NewRow>;
+  /** The UIDVALIDITY of the mailbox by now. */
+  readonly now?: bigint;
 }) {
   const ending = new AbortController();
   let now = 0;
   const [told, expunged, settled]: [Orphans[], number[], string[]] = [[], [], []];
   const writer = {
-    select: async () => ({ uidValidity: 7n }),
+    select: async () => ({ uidValidity }),
     expunge: async (_: string, uids: number[]) => {
       await answering(expunge(now));
       expunged.push(...uids);
@@ -76,7 +82,14 @@ function worker({
     run: { copy, settled: (path: string) => settled.push(path) } as unknown as Run,
   };
   const rows = [101, 102].map(
-    (destinationUid) => ({ mailboxId: 1, uid: destinationUid, destinationUid, destinationUidValidity: 7n }) as NewRow,
+    (destinationUid) =>
+      ({
+        mailboxId: 1,
+        uid: destinationUid,
+        destinationUid,
+        destinationUidValidity: 7n,
+        ...(destinationUid === 101 ? particulars : {}),
+      }) as NewRow,
   );
   return { commit: (unsaid = 0) => commitOutcome(rows, [1], where, unsaid), told, expunged, settled, now: () => now };
 }
@@ -101,6 +114,25 @@ test('what another worker has not claimed is taken back, however long the databa
   });
   await expect(commit()).rejects.toBe(LOST);
   expect({ told, expunged, settled }).toEqual({ told: [], expunged: [102], settled: [] });
+});
+
+test('what has the UID of another message, which may be the subscriber’s own, is never taken back', async () => {
+  const particulars = { fate: 'twin' } as const;
+  const late = worker({ settle: () => LOST, particulars });
+  await expect(late.commit()).rejects.toBe(LOST);
+  expect({ told: late.told, expunged: late.expunged }).toEqual({ told: [], expunged: [102] });
+  const disowned = worker({ refused: [101, 102], particulars });
+  await expect(disowned.commit()).rejects.toMatchObject({ fault: 'lost' });
+  expect(disowned.expunged).toEqual([102]);
+});
+
+test('what was stored under another UIDVALIDITY than the mailbox has now is not taken back by its UID', async () => {
+  const late = worker({ settle: () => LOST, now: 8n });
+  await expect(late.commit()).rejects.toBe(LOST);
+  expect(late.expunged).toEqual([]);
+  const disowned = worker({ refused: [101, 102], particulars: { destinationUidValidity: 8n }, now: 8n });
+  await expect(disowned.commit()).rejects.toMatchObject({ fault: 'lost' });
+  expect(disowned.expunged).toEqual([101]);
 });
 
 test.each<[string, Parameters<typeof worker>[0], readonly number[]]>([

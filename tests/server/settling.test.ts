@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { LedgerMailbox, NewRow } from '../../src/server/mail/copy/ledger/ledger.ts';
 import { digesting } from '../../src/server/mail/copy/message/digest.ts';
 import { droppedFlags } from '../../src/server/mail/copy/reading-back/read-back.ts';
-import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
+import type { Check, Run, Session } from '../../src/server/mail/copy/run/run.ts';
 import { type Sending, settleGroup, settleUnseen } from '../../src/server/mail/copy/storing/settling.ts';
 import { openFaults } from '../../src/server/mail/copy/troubles/breaks.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
@@ -60,42 +60,85 @@ async function* letter() {
   yield Buffer.from('Subject: one\r\n\r\n');
 }
 
-/** The row of a message that a mailbox whose next UID is 10, and in which rows have 11, says it has stored as this UID. */
-async function rowOfStored(uid: number) {
+/**
+ * What becomes of messages that a mailbox whose next UID is 10, and in which rows have 11, says it has stored as these
+ * UIDs: their rows, and what is to be read back.
+ */
+async function rowsOfStored(...answers: readonly { readonly uid: number; readonly uidValidity?: bigint }[]) {
   const settled: NewRow[] = [];
+  const checks: Check[] = [];
   const ledger = {
     settle: async (rows: readonly NewRow[]) => {
       settled.push(...rows);
       return [];
     },
+    claimed: async () => new Set([12]),
   };
   const date = new Date(0);
-  const passed = digesting(letter(), { withMac: false });
-  for await (const _ of passed.octets);
-  const message = { uid: 1, size: 16, flags: [], internalDate: date, octets: letter() };
+  const sent = await Promise.all(
+    answers.map(async (_, at) => {
+      const passed = digesting(letter(), { withMac: false });
+      for await (const _chunk of passed.octets);
+      const message = { uid: at + 1, size: 16, flags: [], internalDate: date, octets: letter() };
+      return { message, flags: ['\\Seen'], date, isGiven: () => true, digest: passed.digest };
+    }),
+  );
+  const stale = new Set<number>();
+  const check = (one: Check) => checks.push(one);
   const sending = {
     mailbox: MAILBOX,
     selected: { uidValidity: 3n, uidNext: 10 },
     claims: new Set([11]),
     session: { writer: { traits: { together: true } } },
-    run: { copy: { ledger, onStep: async () => {} }, settled: () => {}, check: () => {} } as unknown as Run,
+    run: { copy: { ledger, onStep: async () => {} }, settled: () => {}, check, stale } as unknown as Run,
   } as Sending;
   await settleGroup(
-    { id: 5, mailboxId: 1, uidValidity: 3n, uidNext: 10, messages: [{ uid: 1, size: 16, date: 0 }] },
-    [{ message, flags: ['\\Seen'], date, isGiven: () => true, digest: passed.digest }],
+    {
+      id: 5,
+      mailboxId: 1,
+      uidValidity: 3n,
+      uidNext: 10,
+      messages: answers.map((_, at) => ({ uid: at + 1, size: 16, date: 0 })),
+    },
+    sent,
     [],
-    [{ kind: 'stored', uid }],
+    answers.map((answer) => ({ kind: 'stored', ...answer })),
     { together: true, ended: false },
     sending,
   );
-  const [{ fate, destinationUid, flags } = {}] = settled;
-  return { fate, destinationUid, flags };
+  return {
+    rows: settled.map(({ fate, destinationUid, flags }) => ({ fate, destinationUid, flags })),
+    validities: settled.map(({ destinationUidValidity }) => destinationUidValidity),
+    isStale: stale.has(MAILBOX.id),
+    checks: checks.flatMap(({ messages }) =>
+      messages.map(({ fate, destinationUid, flags }) => ({ fate, destinationUid, flags })),
+    ),
+  };
 }
 
 test('what a server says it has stored as a message that was there before, or is of another row, is never ours to take back', async () => {
-  expect(await rowOfStored(9)).toEqual({ fate: 'twin', destinationUid: 9, flags: undefined });
-  expect(await rowOfStored(11)).toEqual({ fate: 'twin', destinationUid: 11, flags: undefined });
-  expect(await rowOfStored(12)).toEqual({ fate: 'stored', destinationUid: 12, flags: ['\\Seen'] });
+  const twin = { fate: 'twin', flags: undefined };
+  const before = { ...twin, destinationUid: 9 };
+  const ofRow = { ...twin, destinationUid: 11 };
+  const ours = { fate: 'stored', destinationUid: 12, flags: ['\\Seen'] };
+  const second = { ...twin, destinationUid: 12 };
+  // Its flags are those of the other one: they are not set.
+  expect(await rowsOfStored({ uid: 9 }, { uid: 11 }, { uid: 12 }, { uid: 12 })).toMatchObject({
+    rows: [before, ofRow, ours, second],
+    isStale: false,
+    checks: [before, ofRow, ours, second],
+  });
+});
+
+test('what a server says it has stored under another UIDVALIDITY is known by that one, under which it is read back later', async () => {
+  const ours = { fate: 'stored', destinationUid: 9, flags: ['\\Seen'] };
+  const ofRow = { fate: 'twin', destinationUid: 12, flags: undefined };
+  expect(await rowsOfStored({ uid: 9, uidValidity: 4n }, { uid: 12, uidValidity: 4n })).toEqual({
+    rows: [ours, ofRow],
+    validities: [4n, 4n],
+    isStale: true,
+    checks: [],
+  });
 });
 
 test('a flag that several messages lack and none has kept was dropped by the server, any other was taken away', () => {

@@ -190,6 +190,29 @@ async function* aloneOf(octets: Buffer): AsyncIterable<Uint8Array> {
   yield octets;
 }
 
+test('where a mailbox is renumbered before what was compared is expunged, nothing is, as its UIDs are those of others', async () => {
+  const { there, reader, writer, records } = openMailbox([1, 2, 3]);
+  let uidValidity = 1n;
+  const select = async () => {
+    uidValidity = 2n;
+    return { uidValidity };
+  };
+  const ended = takeBack({
+    clock: HASTY_CLOCK,
+    reader: async () => ({ ...reader, open: async () => ({ uidValidity, exists: 3 }) }),
+    writer: async () => ({ ...writer, select }) as unknown as MailWriter,
+    control: async () => listing('INBOX'),
+    limits: { connections: 1 },
+    records: records as unknown as TakeBackRecords,
+    mayWrite: () => true,
+    mayWait: true,
+    signal: new AbortController().signal,
+    onStep: () => {},
+  });
+  expect(await ended).toMatchObject({ isOneByOne: true });
+  expect([...there]).toEqual([1, 2, 3]);
+});
+
 test('what is behind the window of a server is taken back once it is shown', async () => {
   const { there, takenBack } = openMailbox([1, 2, 3, 4, 5], { window: 2 });
   expect(await takenBack()).toMatchObject({ absent: 0 });

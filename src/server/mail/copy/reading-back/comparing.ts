@@ -133,7 +133,7 @@ async function countEqual(
   return equal;
 }
 
-type Ours = Pick<Row, 'date' | 'fate' | 'destinationUid'> & { readonly sha256: string };
+type Ours = Pick<Row, 'date' | 'fate'> & { readonly sha256: string; readonly destinationUid: number };
 type Looks = Pick<Planned, 'size' | 'date'>;
 type OfDigest = Map<string, Ours>;
 /**
@@ -170,8 +170,9 @@ async function rowsByLook(
   for await (const page of copy.ledger.rows(mailbox.id))
     for (const row of page) {
       const { sha256, date, size, fate, destinationUid } = row;
-      if (sha256 === undefined || row.destinationUidValidity !== uidValidity || !isStored(row)) continue;
-      const ours = { sha256, date, fate, ...(destinationUid === undefined ? {} : { destinationUid }) };
+      if (row.destinationUidValidity !== uidValidity || !isStored(row)) continue;
+      if (sha256 === undefined || destinationUid === undefined) continue;
+      const ours = { sha256, date, fate, destinationUid };
       if (date !== null && dates.has(date)) note(ours, ofDate, date);
       if ((date === null || fate === 'changed') && sizes.has(size)) note(ours, ofSize, size);
     }
@@ -193,8 +194,7 @@ function hasOwnForm({ fate }: Ours): boolean {
 /** Rows that the destination keeps in a form of its own, by {@link formKeyOf}. */
 async function formsOf(rows: readonly Ours[], place: Place, run: Run): Promise<ReadonlyMap<string, Ours>> {
   const byForm = new Map<string, Ours>();
-  const kept = new Map(rows.map((row) => [row.destinationUid ?? 0, row]));
-  kept.delete(0);
+  const kept = new Map(rows.map((row) => [row.destinationUid, row]));
   for (const uids of inParts([...kept.keys()]))
     for await (const { uid, form } of portraits(fetchReadable(place, uids, run, { isAskedAgain: true }))) {
       const row = kept.get(uid);
