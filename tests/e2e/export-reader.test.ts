@@ -325,8 +325,9 @@ describe(
       await opened('eml');
       const letGo = await page.evaluateHandle(() => {
         const append = document.head.append.bind(document.head);
-        const held: (string | Node)[] = [];
-        document.head.append = (script) => (held.length === 0 ? void held.push(script) : append(script));
+        const held: HTMLScriptElement[] = [];
+        document.head.append = (script) =>
+          held.length === 0 ? void held.push(script as HTMLScriptElement) : append(script);
         return async () => {
           append(...held);
           await new Promise((resolve) => held[0]?.addEventListener('load', resolve));
