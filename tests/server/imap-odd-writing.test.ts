@@ -418,6 +418,34 @@ describe('Writing to odd servers', () => {
     expect(lines.filter((line) => line.includes('APPEND'))).toHaveLength(1);
   });
 
+  test.each([
+    ['OK [MODIFIED 2] Conditional STORE failed', true],
+    ['NO [MODIFIED 2] Some are not there', true],
+    ['NO [NOPERM] Not here', false],
+  ])('what has changed since is not removed, and the others are: %s', async (answer, goesOn) => {
+    const script: Script = (line, { tag, say }) => {
+      if (!line.includes(' UID STORE ')) return false;
+      say(`${tag} ${answer}`);
+    };
+    const { writer, lines } = await writing(script, 'UIDPLUS CONDSTORE');
+    const opened = await writer.reading().open('INBOX', { counted: true });
+    expect(lines.at(-1)).toMatch(/ SELECT "?INBOX"? \(CONDSTORE\)$/);
+    expect(opened.highestModseq).toBeUndefined();
+    const expunging = writer.expunge('INBOX', [1, 2], 15n);
+    if (goesOn) await expunging;
+    else await expect(expunging).rejects.toMatchObject({ fault: 'refused' });
+    const [store, expunge] = lines.filter((line) => line.includes(' UID '));
+    expect(store).toMatch(/UID STORE 1:2 \(UNCHANGEDSINCE 15\) \+FLAGS\.SILENT \(\\Deleted\)$/);
+    expect(expunge?.slice(expunge.indexOf('UID')) ?? null).toBe(goesOn ? 'UID EXPUNGE 1:2' : null);
+  });
+
+  test('a server that counts no changes is not asked to', async () => {
+    const { writer, lines } = await writing(() => false, 'UIDPLUS');
+    await writer.reading().open('INBOX', { counted: true });
+    await writer.expunge('INBOX', [1], 15n);
+    expect(lines.filter((line) => /CONDSTORE|UNCHANGEDSINCE/.test(line))).toEqual([]);
+  });
+
   test('a mailbox says its own limit', async () => {
     const { writer } = await writing((line, { tag, say }) => {
       if (!line.includes('STATUS')) return false;

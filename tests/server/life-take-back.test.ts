@@ -241,6 +241,39 @@ describe('in a mailbox whose name no column can hold', () => {
   });
 });
 
+test(
+  'what its owner touches just when it is to be marked is not taken back, on Dovecot',
+  { ...needs('dovecot'), timeout: 60_000 },
+  async () => {
+    let touch: (() => Promise<void>) | undefined;
+    const world: LifeWorld = await openWorldOfTest({
+      dovecots: true,
+      mail: { INBOX: some(0, 4) },
+      change: async (direction, part) => {
+        if (direction !== 'to server' || !/ UID STORE .*\\Deleted/.test(part.toString('latin1'))) return part;
+        const now = touch;
+        touch = undefined;
+        await now?.();
+        return part;
+      },
+    });
+    await using _worker = await world.work();
+    const ordered = await world.order();
+    await whenEnded(world, ordered);
+    await using client = await world.destinationMail();
+    touch = async () => {
+      await client.command('SELECT INBOX');
+      await client.command('UID STORE 2 +FLAGS (\\Flagged)');
+    };
+    await takenBack(world, ordered);
+    expect(touch).toBeUndefined();
+    const [kept, ...others] = await client.read('INBOX');
+    expect([kept?.uid, others]).toEqual([2, []]);
+    expect(kept?.flags.join()).not.toMatch(/deleted/i);
+    expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: 3 });
+  },
+);
+
 // Beside it the world's own mail server, by `npm run proofs`.
 for (const dovecots of [true, false])
   describe(`taking back, on Dovecot: ${dovecots}`, dovecots ? {} : { tags: 'proof' }, () => {

@@ -122,13 +122,14 @@ export function judge(evidence: Evidence): string[] {
   }
   untouched(destination, wrong);
   for (const note of falselyNoted(evidence)) wrong.push(`falsely told: ${note}`);
-  const leftOut = evidence.noted.filter((note) => !note.endsWith('mailbox not complete')).length;
+  // A mailbox is told of once, however many UIDVALIDITYs it has had.
+  const leftOut = new Set(evidence.noted.filter((note) => !note.endsWith('mailbox not complete'))).size;
   if (receipt.failure === undefined && receipt.mailboxesLeft !== leftOut)
     wrong.push(`${receipt.mailboxesLeft} mailboxes are left, and of ${leftOut} it is told`);
   // One that is kept of several may be told as what another one was changed into (README, seed 2000048).
   if (!keepsTwinsOnce(destination)) toldOnce(told, destination, wrong);
   readAsTold(told, destination, wrong);
-  isAsTold(told, deleted, destination, wrong);
+  isAsTold(told, deleted, source, destination, wrong);
   // As many as are told may differ.
   const unlike = unlikeTheSource(evidence);
   if (unlike.length > receipt.changed) wrong.push(...unlike);
@@ -348,10 +349,17 @@ function readAsTold(told: Told, destination: SimulatedAccount, wrong: string[]):
  * What is told to have been read back and found as it was sent is that, octet for octet and of its date; what is told as
  * changed or in another form differs. What the source has lost since may be known by its date alone, without a digest.
  */
-function isAsTold(told: Told, deleted: ReadonlySet<string>, destination: SimulatedAccount, wrong: string[]): void {
+function isAsTold(
+  told: Told,
+  deleted: ReadonlySet<string>,
+  source: SimulatedAccount,
+  destination: SimulatedAccount,
+  wrong: string[],
+): void {
   const there = new Map<string, StoredMail>();
   for (const { name, uidValidity, messages } of destination.folders.values())
     for (const message of messages) there.set(placeOf(destination, name, uidValidity, message.uid), message);
+  const dates = Map.groupBy(source.quirks.oddDates > 0 ? [] : allIn(source), ({ digest }) => digest);
   for (const { destinationPath, rows } of told)
     for (const { uid, fate, verified, sha256, date, destinationUid, destinationUidValidity } of rows) {
       const message = there.get(placeOf(destination, destinationPath, destinationUidValidity, destinationUid));
@@ -364,6 +372,17 @@ function isAsTold(told: Told, deleted: ReadonlySet<string>, destination: Simulat
       const isKept = fate === 'kept' && !destination.quirks.wantsDates;
       if ((fate === 'changed' || isKept) && isSame && hasDate)
         wrong.push(`${uid} is told as ${fate}, and is as it was sent`);
+      const alike = dates.get(digest) ?? [];
+      const secondOf = ({ internalDate }: StoredMail) => Math.floor(internalDate / 1000);
+      if (
+        fate === 'stored' &&
+        verified &&
+        alike.length > 0 &&
+        !alike.some((each) => secondOf(each) === secondOf(message))
+      )
+        wrong.push(`${uid} is told as stored, with another date than it had`);
+      if (fate === 'kept' && isSame && !hasDate && !hasOddDate(date * 1000))
+        wrong.push(`${uid} is told as kept, and its date is changed`);
     }
 }
 

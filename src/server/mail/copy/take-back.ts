@@ -178,7 +178,7 @@ async function takeBackFrom(
     after = last;
     stopWhenAsked(taking);
     // Again for each page, to see what others have changed.
-    const opened = await opening(path, reader, run, () => askedAgain(() => reader.open(path)));
+    const opened = await opening(path, reader, run, () => askedAgain(() => reader.open(path, { counted: true })));
     // Under another UIDVALIDITY a UID means some other message.
     const named = page.filter(({ uidValidity }) => uidValidity === opened.uidValidity);
     const taken = await takeBackPage(path, named, opened, { ...session, search }, taking, run);

@@ -68,8 +68,12 @@ export type MailReader = AsyncDisposable & {
   readonly canListMailboxes: boolean;
   /** As of {@link MailControl}; closes the mailbox that is open. */
   mailboxes(options?: ListOptions): Promise<readonly Mailbox[]>;
-  /** Opens the mailbox again, so that the answer is current. */
-  open(path: string): Promise<Opened>;
+  /**
+   * Opens the mailbox again, so that the answer is current.
+   * @param counted whether `highestModseq` is wanted, if the server counts changes (RFC 7162): some do so only for who
+   *   asks (Dovecot)
+   */
+  open(path: string, options?: { readonly counted?: boolean }): Promise<Opened>;
   /** What STATUS says of a mailbox, without opening it. */
   status(path: string): Promise<Opened>;
   /**

@@ -34,9 +34,9 @@ class ImapStreamReader implements MailReader {
     this.#mailboxes = new AccountMailboxes(connection);
   }
 
-  open(path: string): Promise<Opened> {
+  open(path: string, { counted = false } = {}): Promise<Opened> {
     this.#listings.letGo();
-    return this.#opening.open(path);
+    return this.#opening.open(path, counted && this.#connection.capabilities.has('CONDSTORE'));
   }
 
   #ensure(path: string, uids?: readonly number[]): Promise<Opened> {

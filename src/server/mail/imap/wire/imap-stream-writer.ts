@@ -167,7 +167,7 @@ class ImapStreamWriter implements MailWriter {
     const isCounted = unchangedSince !== undefined && this.#connection.capabilities.has('CONDSTORE');
     const condition = isCounted ? ` (UNCHANGEDSINCE ${unchangedSince})` : '';
     for (const { set } of setsOf(uids)) {
-      await this.#connection.command(`UID STORE ${set}${condition} +FLAGS.SILENT (\\Deleted)`);
+      await unlessModified(this.#connection.command(`UID STORE ${set}${condition} +FLAGS.SILENT (\\Deleted)`));
       await this.#connection.command(`UID EXPUNGE ${set}`);
     }
   }
@@ -188,5 +188,14 @@ class ImapStreamWriter implements MailWriter {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#connection.logout();
+  }
+}
+
+/** Some of the messages have changed, and are left as they are (RFC 7162 §3.1.3). */
+async function unlessModified(storing: Promise<unknown>): Promise<void> {
+  try {
+    await storing;
+  } catch (error) {
+    if (!(error instanceof MailError && error.responseCode === 'MODIFIED')) throw error;
   }
 }

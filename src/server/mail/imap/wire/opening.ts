@@ -36,10 +36,11 @@ export class Opening {
   /**
    * Opens a mailbox anew. From now on its UIDVALIDITY is the expected one; callers that know UIDs compare it with
    * theirs.
+   * @param isCounted whether the server is to say `highestModseq`, and counts changes from then on
    * @throws {MailError}
    */
-  open(path: string): Promise<OpenMailbox> {
-    return this.#ask(path, undefined);
+  open(path: string, isCounted = false): Promise<OpenMailbox> {
+    return this.#ask(path, undefined, isCounted);
   }
 
   /**
@@ -76,13 +77,13 @@ export class Opening {
     await (wasOpen ? closing : unlessRefused(closing));
   }
 
-  #ask(path: string, expected: bigint | undefined): Promise<OpenMailbox> {
+  #ask(path: string, expected: bigint | undefined, isCounted = false): Promise<OpenMailbox> {
     this.#path = path;
     this.#connection.openedBy = this;
     this.#uidNext = Infinity;
     // What comes before the answer is about the mailbox before.
     this.#connection.hasOpen = false;
-    const opened = this.#send(path, expected);
+    const opened = this.#send(path, expected, isCounted);
     this.#opened = opened;
     void this.#note(path, opened);
     return opened;
@@ -99,7 +100,7 @@ export class Opening {
     }
   }
 
-  async #send(path: string, expected: bigint | undefined): Promise<OpenMailbox> {
+  async #send(path: string, expected: bigint | undefined, isCounted: boolean): Promise<OpenMailbox> {
     let exists = 0;
     let uidValidity = 0n;
     let uidNext: number | undefined;
@@ -132,7 +133,7 @@ export class Opening {
           return false;
       }
     };
-    await this.#connection.command(`${this.#verb} ${mailboxName(path)}`, {
+    await this.#connection.command(`${this.#verb} ${mailboxName(path)}${isCounted ? ' (CONDSTORE)' : ''}`, {
       answered: (isOk) => {
         this.#connection.hasOpen = isOk;
       },
