@@ -11,7 +11,7 @@ export function isTransferId(text: string): boolean {
  * that was copied from a letter, the ID in it.
  */
 export function asTransferId(text: string): string {
-  return /[:=]\s*([0-9a-z]{32})\b/i.exec(text)?.[1] ?? text.replaceAll(/[\s\p{Dash}]/gu, '');
+  return /\b[0-9a-z]{32}\b/i.exec(text)?.[0] ?? text.replaceAll(/[\s\p{Dash}]/gu, '');
 }
 
 /** How much of what is pasted for an ID is read: a link takes more than the ID in it. */

@@ -32,6 +32,8 @@ test.each([
 
 test.each([
   ['line', `Transfer ID: ${ID}`],
+  ['row', `Transfer ID\t${ID}`],
+  ['sentence', `My transfer ID is “${ID}”.`],
   ['link', `https://transfer.sanbrunocable.example/status?migration_id=${ID}`],
   ['link to a guide', `https://transfer.sanbrunocable.example/status?migration_id=${ID}&guide=yahoo`],
 ])('the ID in a %s that was copied from a letter is asked for', async (_, text) => {

@@ -365,6 +365,8 @@ describe('forwarding', { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-l
       'redirect :copy "a@x.example"; redirect "b@x.example";\r\nif true { redirect "c@x.example"; }redirect "d@x.example";',
     ],
     ['rules', 'if header :contains "subject" "lists" { setflag "\\\\Seen"; }'],
+    ['rules', '/* Lists are read. */ setflag "\\\\Seen";'],
+    ['set', '/* setflag "\\\\Seen"; */ # setflag "\\\\Seen";'],
     ['rules', 'fileinto :create :flags "\\\\Seen" "Lists";'],
     ['rules', 'if header :contains "subject" "advert" { reject "No, thank you."; }'],
   ])('is %s beside what it would break, or would take its mark: %s', async (becomes, rules) => {

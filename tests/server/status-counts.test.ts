@@ -12,7 +12,7 @@ import { newsOf } from '../../src/server/transfers/transfer-news.ts';
 import { openTransfers } from '../../src/server/transfers/orders.ts';
 import { openSharedSafe } from '../../src/server/store/safe.ts';
 import { openVault } from '../../src/server/store/vault.ts';
-import { releaseLease, takeTransfer } from '../../src/server/transfers/lease.ts';
+import { type Lease, releaseLease, takeTransfer } from '../../src/server/transfers/lease.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 
@@ -213,6 +213,34 @@ test('what a worker that stops leaves behind is reported as waiting in line at o
   await putToRest(services, second, 'contactsmigration', rest, { resumed: 0 }, Date.now());
   await releaseLease(database, second);
   expect(await waits()).toEqual([{ reason: 'provider_limit' }, undefined]);
+});
+
+test('contacts that are read for an export don’t wait for their turn while its mail waits for a server or its owner', async () => {
+  await using database = await openTestDatabase(FRESH);
+  const operations = ['emailmigration', 'contactsmigration'] as const;
+  await insertTransfer(database, { ...TRANSFER, destinationProvider: 'file_export', operations }, 'key');
+  const services = { database, queue: { announce: async () => {} } };
+  const rest = { side: 'source', reason: 'password', status: 'authentication_error', failure: 'No.' } as const;
+  const waitsAfter = async (end?: (lease: Lease) => Promise<unknown>) => {
+    const taken = await takeTransfer(database, ID, 30);
+    if (taken === null || !('lease' in taken)) throw new Error('It was not taken.');
+    for (const operation of operations) await beginRun(database, taken.lease, operation);
+    await end?.(taken.lease);
+    await releaseLease(database, taken.lease);
+    const rows = await database.query(
+      'select operation, waiting_reason as waits from operations order by operation desc',
+    );
+    return rows.map(({ waits }) => waits);
+  };
+  expect(await waitsAfter()).toEqual(['queue', 'queue']);
+  const limit = { reason: 'provider_limit' } as const;
+  expect(await waitsAfter((lease) => noteWaiting(database, lease, 'emailmigration', limit, Date.now()))).toEqual([
+    'provider_limit',
+    null,
+  ]);
+  expect(
+    await waitsAfter((lease) => putToRest(services, lease, 'emailmigration', rest, { resumed: 0 }, Date.now())),
+  ).toEqual([null, null]);
 });
 
 test('the time left counts down between estimates, and is omitted once it is over', async () => {

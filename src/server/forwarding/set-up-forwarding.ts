@@ -61,7 +61,7 @@ async function isCompatible(session: SieveSession, name: string): Promise<boolea
 
 /** In lower case; what looks like one within a text counts too. */
 function statementsOf(script: string): string[] {
-  const lines = script.toLowerCase().split(/[\n;{}]/);
+  const lines = script.toLowerCase().split(/[\n;{}]|\*\//);
   return lines.map((line) => line.trim()).filter((line) => !line.startsWith('#'));
 }
 

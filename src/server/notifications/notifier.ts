@@ -91,15 +91,15 @@ export function openNotifier({ settings, log, news, review, processEnds }: Notif
           return;
         }
         const silences = (unanswered.get(key) ?? 0) + (error instanceof Unanswered ? 1 : 0);
+        if (silences === 0 || silences >= UNANSWERED_TRIES || isLast) unanswered.delete(key);
+        else unanswered.set(key, silences);
         if (silences >= UNANSWERED_TRIES) {
-          unanswered.delete(key);
           log.error(
             facts,
             'a notification is given up: the mail server takes it and does not say so, and it may have arrived each time',
           );
           return;
         }
-        unanswered.set(key, silences);
         if (isLast)
           log.error(
             facts,

@@ -184,12 +184,16 @@ export async function requireLease(sql: Sql, { transferId, epoch }: Lease): Prom
 
 /**
  * SQL that releases the leases of the transfers `which`. What neither waits already nor rests waits then for another
- * worker, whose run ends that wait: the status must not say that it is being copied.
+ * worker, whose run ends that wait: the status must not say that it is being copied. An export's contacts may be read
+ * already, and wait for its mail.
  */
 const releasing = (which: string) =>
-  `with released as (update transfers set leased_until = null where ${which} returning id)
+  `with released as (update transfers set leased_until = null where ${which} returning id, destination_provider)
    update operations set waiting_reason = 'queue', left_seconds = null from released
-   where transfer_id = released.id and status = 'inprogress' and finished is null and waiting_reason is null`;
+   where transfer_id = released.id and status = 'inprogress' and finished is null and waiting_reason is null
+     and not (destination_provider = 'file_export' and operation = 'contactsmigration' and exists (
+       select 1 from operations mail where mail.transfer_id = released.id and mail.operation = 'emailmigration'
+         and mail.finished is null and coalesce(mail.waiting_reason, mail.attention_reason) is not null))`;
 
 /** Releases the lease, so that another worker can take the transfer at once. Nothing of ours may be in progress. */
 export async function releaseLease(sql: Sql, { transferId, epoch }: Lease): Promise<void> {

@@ -65,16 +65,19 @@ export function readable(value: string): string {
   return decodedWords(value.slice(0, WORDS_LENGTH)) + value.slice(WORDS_LENGTH);
 }
 
-/** How many fields with addresses are read of one name: a message has one (RFC 5322 §3.6), and more take seconds. */
-const ADDRESS_FIELDS = 4;
+/**
+ * How much is read of the fields of one name that hold addresses, which takes up to a second. RFC 5322 (§3.6) allows one
+ * such field; before it, some programs wrote one for each address.
+ */
+const ADDRESSES_LENGTH = 4 * FIELD_LENGTH;
 
 export type Address = { readonly name: string; readonly email: string };
 
 /** Everybody in the fields of that name, with groups resolved. Name or address may be empty. */
 export function addresses(fields: readonly HeaderField[], name: string): Address[] {
+  let room = ADDRESSES_LENGTH;
   return fields
-    .filter((field) => field.name === name)
-    .slice(0, ADDRESS_FIELDS)
+    .filter((field) => field.name === name && (room -= field.value.length) >= 0)
     .flatMap(({ value }) => addressParser(wordsInUnicode(withoutCut(value)), { flatten: true }))
     .map((found) => ({ name: readable(found.name ?? ''), email: found.address ?? '' }))
     .filter((found) => found.name !== '' || found.email !== '');
