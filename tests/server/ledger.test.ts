@@ -10,6 +10,7 @@ import {
 import { itemsOf } from '../../src/server/receipt/items.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { confirmLease, LeaseLost, releaseLease, takeTransfer, type Lease } from '../../src/server/transfers/lease.ts';
+import { beginTakeBack } from '../../src/server/transfers/taking-back.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { notedDatabase, rowsRead } from '../support/rows-read.ts';
@@ -429,19 +430,24 @@ describe('what is taken back', () => {
     expect(await openTakeBackRecords(database, newer).folders()).toEqual([]);
   });
 
-  test('are the folders that it made, the deepest first, and of a transfer taken back before only those it had put something into', async () => {
+  test('are the folders that it made, the deepest first, and of a transfer taken back before only those from which it takes something back', async () => {
     const source = 'folders@b.example';
     const first = await opened(await ordered(source));
     for (const path of ['Family', 'Other']) await noteMadeFolders(database, first.lease)(path);
     await end(first.lease.transferId);
     const second = await opened(await ordered(source));
     const made = { ...INBOX, sourcePath: 'Family/Old', destinationPath: 'Family/Old' };
-    const [old] = await second.ledger.addMailboxes([made]);
+    const other = { ...INBOX, sourcePath: 'Other', destinationPath: 'Other' };
+    const [old, others] = await second.ledger.addMailboxes([made, other]);
     for (const path of ['New', 'Family/Old']) await noteMadeFolders(database, second.lease)(path);
     await second.ledger.settle([
       second.row(1, { flags: [], mailboxId: old?.id ?? 0 }),
       second.row(2, { flags: [], mailboxId: old?.id ?? 0, destinationUidValidity: 6n, earlier: true }),
+      second.row(1, { flags: [], mailboxId: others?.id ?? 0 }),
+      second.row(2, { flags: [], mailboxId: others?.id ?? 0, earlier: true }),
     ]);
+    // Taken back by an earlier transfer, which had put it there.
+    await database.query("update ledger set removal = 'removed' where mailbox_id = $1 and earlier", [others?.id]);
     const records = openTakeBackRecords(database, second.lease);
     const own = [
       { path: 'Family/Old', validities: [5n] },
@@ -471,7 +477,10 @@ describe('what is taken back', () => {
     expect(await takenBack(database, lease.transferId)).toBeNull();
     await database.query('insert into take_backs (transfer_id) values ($1)', [lease.transferId]);
     const records = openTakeBackRecords(database, lease);
+    await database.query('update take_backs set idle_runs = 9 where transfer_id = $1', [lease.transferId]);
     await records.removed(await records.page('INBOX', START, 1));
+    // As many tries as in the beginning for what is left.
+    expect(await beginTakeBack(database, lease.transferId)).toBe(1);
     const counts = { removed: 1, left: 2, moved: 1, unsure: 1 };
     expect(await takenBack(database, lease.transferId)).toEqual({ ...counts, goesOn: true, remark: null });
   });
