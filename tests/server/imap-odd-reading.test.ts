@@ -97,7 +97,11 @@ describe('Reading from odd servers', () => {
     const { reader } = await reading((line, { tag, say }) => {
       if (!isFetch(line)) return false;
       if (line.includes('BODY')) say(`* 1 FETCH (BODY[] {3}\r\none UID 3)`);
-      else say(`* 1 FETCH (UID 3 ${ROW})`, '* 1 FETCH (UID 3 FLAGS (\\Seen \\Flagged))');
+      else {
+        say(`* 1 FETCH (UID 3 ${ROW})`, '* 1 FETCH (UID 3 FLAGS (\\Seen \\Flagged))');
+        // Another message’s.
+        say('* 2 FETCH (UID 4 FLAGS (\\Deleted))');
+      }
       say(`${tag} OK done`);
     });
     const [found] = await gathered(reader.fetch('INBOX', [3]));

@@ -278,18 +278,19 @@ describe('Writing to odd servers', () => {
     ['[EXPIRED] again', 'credentials'],
   ])('what it has not answered before its goodbye (%s) may be stored', async (words, fault) => {
     const { append } = await writing((line, stage) => {
-      if (line === 'a') {
+      if (line === 'b') {
         stage.say(`* BYE ${words}`);
         stage.hangUp();
-      } else if (!line.includes(' APPEND ')) return false;
-    }, 'LITERAL+');
-    expect(await append([newMessage('a')])).toMatchObject([{ kind: 'unknown', error: { fault } }]);
+      } else if (!line.includes(' APPEND ') && !line.startsWith('a ')) return false;
+    }, 'LITERAL+ MULTIAPPEND');
+    const unknown = { kind: 'unknown', error: { fault } };
+    expect(await append([newMessage('a'), newMessage('b')])).toMatchObject([unknown, unknown]);
   });
 
   test('what is refused in place of “go on” leaves the connection as it was', async () => {
     let tag = '';
     let appends = 0;
-    const { append } = await writing((line, stage) => {
+    const { append, lines } = await writing((line, stage) => {
       if (line.includes(' APPEND ')) {
         ({ tag } = stage);
         stage.say(++appends === 1 ? `${tag} NO [TRYCREATE] no` : '+');
@@ -299,6 +300,7 @@ describe('Writing to odd servers', () => {
     expect(await append([newMessage('a'), newMessage('b')])).toMatchObject([{ kind: 'failed' }, { kind: 'failed' }]);
     expect(await append([newMessage('bb')])).toMatchObject([{ kind: 'stored', uid: 1 }]);
     expect(appends).toBe(2);
+    expect(lines).not.toContain('');
   });
 
   test('an early NO is heard while the octets still go, and the next append is a new command', async () => {
@@ -343,14 +345,28 @@ describe('Writing to odd servers', () => {
   });
 
   test.each([
-    ['too few', 'ab'],
-    ['too many', 'abcd'],
-  ])('a message with %s octets is not sent to its end', async (_what, text) => {
-    const { writer, connection } = await writing(() => false, 'LITERAL+');
-    const { sent, outcome } = writer.append('INBOX', inPieces([newMessage(text, { size: 3 })]), { together: false });
+    ['too few', ['a', 'b']],
+    ['too many', ['a', 'bc\r\n']],
+  ])('a message with %s octets is not sent to its end', async (_what, pieces) => {
+    const { writer, connection, lines } = await writing(
+      (line) => (line.includes(' APPEND ') ? undefined : false),
+      'LITERAL+',
+    );
+    async function* octets() {
+      for (const piece of pieces) {
+        yield Buffer.from(piece);
+        await new Promise(setImmediate);
+      }
+    }
+    const { sent, outcome } = writer.append('INBOX', inPieces([newMessage('', { size: 3, octets: octets() })]), {
+      together: false,
+    });
     await expect(sent).rejects.toBeInstanceOf(RangeError);
-    expect(await outcome).toMatchObject([{ kind: 'unknown' }]);
+    // Else the server would store a part of it.
+    await new Promise(setImmediate);
+    expect(lines.at(-1)).toContain(' APPEND ');
     expect(connection.ended?.fault).toBe('lost');
+    expect(await outcome).toMatchObject([{ kind: 'unknown' }]);
   });
 
   test('mailboxes are created in one round trip, and subscribed to once they are there', async () => {

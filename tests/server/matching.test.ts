@@ -45,7 +45,14 @@ async function matched(
       ],
       { withheld: (_, uid) => kept.includes(uid) },
     ).source.reader();
-  const reader = await openReader(source ?? [], withheld);
+  const inOrder = await openReader(source ?? [], withheld);
+  // As servers do, by rising UIDs.
+  const fetch: typeof inOrder.fetch = (path, uids) =>
+    inOrder.fetch(
+      path,
+      uids.toSorted((a, b) => a - b),
+    );
+  const reader = { ...inOrder, fetch };
   const checker = await openReader(there, withheld);
   const candidates = (await Array.fromAsync(checker.list('Lists', 1))).flat();
   const run = {
@@ -87,6 +94,19 @@ test('of equal messages each is found by its own date, and one that is there sta
   expect(hasDate).toBe(true);
   expect(await matched([{ uid: 1 }], [{ uid: 11, date: DATE + 60 }])).toMatchObject({
     found: [[1, 11, 'stored']],
+    hasDate: false,
+  });
+  expect(await matched([{ uid: 1 }], [{ uid: 11 }, { uid: 12, date: DATE + 60 }])).toMatchObject({
+    found: [[1, 11, 'stored']],
+    hasDate: true,
+  });
+  expect(await matched([{ uid: 1 }], [{ uid: 11 }, { uid: 12 }], { withheld: [12] })).toMatchObject({
+    found: [[1, 11, 'stored']],
+    isRead: true,
+  });
+  const kept = `X-Provider: yes\r\n${TEXT}`;
+  expect(await matched([{ uid: 1 }], [{ uid: 11, text: kept, date: DATE + 60 }])).toMatchObject({
+    found: [[1, 11, 'kept']],
     hasDate: false,
   });
 });
@@ -131,6 +151,15 @@ test.each<[string, Partial<Wanted> & { isKnown?: boolean }, Mail, boolean]>([
 test('one that is there stands for one that the source has lost', async () => {
   const { found } = await matched([{ uid: 1 }, { uid: 2 }], [{ uid: 11 }], { source: [] });
   expect(found).toEqual([[1, 11, 'stored']]);
+});
+
+test('what the source has lost, or can’t be asked for, is rather what has its size than about its size', async () => {
+  const there = [{ uid: 11, text: `${TEXT}Or so` }, { uid: 12 }];
+  for (const source of [[], null])
+    for (const isKnown of [false, source === null]) {
+      const { found } = await matched([{ uid: 1, text: OTHER, isKnown }], there, { source });
+      expect(found).toEqual([[1, 12, 'stored']]);
+    }
 });
 
 test('what the source still has is not lost, and is none that merely has its date and size', async () => {
