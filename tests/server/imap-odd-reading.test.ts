@@ -93,6 +93,33 @@ describe('Reading from odd servers', () => {
     expect(await bodies(reader.fetch('B', [1]))).toEqual([[1, 'two']]);
   });
 
+  test.each(['FLAGS', 'INTERNALDATE'])('what gives the octets before the %s is asked for both first', async (late) => {
+    const { reader } = await reading((line, { tag, say }) => {
+      if (!isFetch(line)) return false;
+      const items = ROW.split(/ (?=[A-Z]{5})/);
+      const before = items.filter((item) => !item.startsWith(late)).join(' ');
+      const after = items.filter((item) => item.startsWith(late)).join(' ');
+      if (line.includes('BODY')) say(`* 1 FETCH (UID 3 ${before} BODY[] {3}\r\none ${after})`);
+      else say(`* 1 FETCH (UID 3 ${ROW})`);
+      say(`${tag} OK done`);
+    });
+    const [found] = await gathered(reader.fetch('INBOX', [3]));
+    expect(found).toMatchObject({ flags: ['\\Seen'], internalDate: new Date('2020-01-01T00:00:00Z') });
+  });
+
+  test('messages whose sizes a server can’t tell are asked for without them, and keep their flags and dates', async () => {
+    const { reader } = await reading((line, { tag, say }) => {
+      if (!isFetch(line)) return false;
+      const uid = Number(/UID FETCH (\d+)/.exec(line)?.[1]);
+      if (line.includes('RFC822.SIZE')) return say(`${tag} NO It is broken.`);
+      if (line.includes('BODY')) say(`* ${uid - 2} FETCH (UID ${uid} BODY[] {3}\r\none)`);
+      else say(`* ${uid - 2} FETCH (UID ${uid} ${ROW.replace('RFC822.SIZE 3 ', '')})`);
+      say(`${tag} OK done`);
+    });
+    const described = { flags: ['\\Seen'], internalDate: new Date('2020-01-01T00:00:00Z') };
+    expect(await gathered(reader.fetch('INBOX', [3, 4]))).toMatchObject([described, described]);
+  });
+
   test('flags that change while a message is asked for alone take no date from it', async () => {
     const { reader } = await reading((line, { tag, say }) => {
       if (!isFetch(line)) return false;
