@@ -153,12 +153,12 @@ describe('Reading from odd servers', () => {
     ]);
   });
 
-  test('a refusal of a fetch that is not due to any message is passed on', async () => {
+  test.each([[[3]], [[3, 4]]])('a refusal of a fetch that is not due to any message is passed on', async (uids) => {
     const { reader } = await reading((line, { tag, say }) => {
       if (!isFetch(line)) return false;
       say(`${tag} NO Request is throttled. Suggested Backoff Time: 299961 milliseconds`);
     });
-    await expect(gathered(reader.fetch('INBOX', [3, 4]))).rejects.toMatchObject({ fault: 'busy', pause: 299_961 });
+    await expect(gathered(reader.fetch('INBOX', uids))).rejects.toMatchObject({ fault: 'busy', pause: 299_961 });
   });
 
   test('messages come as NIL, as a string, twice, unasked and with nothing in them', async () => {

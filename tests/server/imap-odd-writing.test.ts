@@ -423,6 +423,51 @@ describe('Writing to odd servers', () => {
     await expect(writer.create('Family')).rejects.toMatchObject(fault);
   });
 
+  /** What has been said since, without tags. */
+  const since = (lines: readonly string[], from: number) => lines.slice(from).map((line) => line.replace(/^A\d+ /, ''));
+
+  test('messages are expunged by their UIDs, in their own mailbox, unless they have changed since', async () => {
+    const { writer, lines } = await writing(empty, 'UIDPLUS CONDSTORE');
+    for (const path of ['First', 'Second']) await writer.select(path);
+    let from = lines.length;
+    await writer.expunge('First', [9, 4, 3], 12n);
+    await writer.undelete('Second', [9, 3]);
+    expect(since(lines, from)).toEqual([
+      'SELECT "First"',
+      'UID STORE 3:4,9 (UNCHANGEDSINCE 12) +FLAGS.SILENT (\\Deleted)',
+      'UID EXPUNGE 3:4,9',
+      'SELECT "Second"',
+      'UID STORE 3,9 -FLAGS.SILENT (\\Deleted)',
+    ]);
+    from = lines.length;
+    await writer.expunge('Second', [5]);
+    expect(since(lines, from)).toEqual(['UID STORE 5 +FLAGS.SILENT (\\Deleted)', 'UID EXPUNGE 5']);
+  });
+
+  test('no message is expunged where that takes others with it, nor under another UIDVALIDITY', async () => {
+    const plain = await writing(empty, 'CONDSTORE');
+    await plain.writer.select('INBOX');
+    const said = plain.lines.length;
+    await expect(plain.writer.expunge('INBOX', [3])).rejects.toMatchObject({ fault: 'refused' });
+    expect(plain.lines).toHaveLength(said);
+    const uncounted = await writing(empty, 'UIDPLUS');
+    await uncounted.writer.select('INBOX');
+    await uncounted.writer.expunge('INBOX', [3], 12n);
+    expect(uncounted.lines.join()).not.toContain('UNCHANGEDSINCE');
+
+    let validity = 7;
+    const { writer, lines, connection } = await writing((line, { tag, say }) => {
+      if (!line.includes(' SELECT ')) return false;
+      say('* 0 EXISTS', `* OK [UIDVALIDITY ${validity}] Valid`, `${tag} OK done`);
+    }, 'UIDPLUS');
+    for (const path of ['First', 'Second']) await writer.select(path);
+    expect(writer.isOver).toBe(false);
+    validity = 8;
+    await expect(writer.expunge('First', [3])).rejects.toThrow();
+    expect(lines.filter((line) => line.includes('UID '))).toEqual([]);
+    expect([writer.isOver, connection.ended?.fault]).toEqual([true, 'lost']);
+  });
+
   test('a message beyond the server’s limit is not sent at all', async () => {
     const { append, lines, writer } = await writing(
       answering((tag) => `${tag} OK done`),
