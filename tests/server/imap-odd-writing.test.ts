@@ -423,6 +423,24 @@ describe('Writing to odd servers', () => {
     await expect(writer.create('Family')).rejects.toMatchObject(fault);
   });
 
+  test('messages that are to go alone do so, also where a server takes several at once', async () => {
+    const { append, lines } = await writing(
+      answering((tag) => `${tag} OK done`),
+      'LITERAL+ MULTIAPPEND',
+    );
+    expect(await append([newMessage('a'), newMessage('b')], false)).toMatchObject([stored, stored]);
+    expect(lines.filter((line) => line.includes(' APPEND '))).toHaveLength(2);
+  });
+
+  test('however many messages are expunged, each is named once, and no command is longer than servers take', async () => {
+    const { writer, lines } = await writing(empty, 'UIDPLUS');
+    const uids = Array.from({ length: 5000 }, (_, at) => 2 * at + 1);
+    await writer.expunge('INBOX', uids);
+    const said = lines.filter((line) => line.includes('UID EXPUNGE'));
+    expect(said.flatMap((line) => line.split(' ').at(-1)?.split(',').map(Number))).toEqual(uids);
+    expect(Math.max(...said.map(({ length }) => length))).toBeLessThan(8192);
+  });
+
   /** What has been said since, without tags. */
   const since = (lines: readonly string[], from: number) => lines.slice(from).map((line) => line.replace(/^A\d+ /, ''));
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { match, type Wanted } from '../../src/server/mail/copy/looking/matching.ts';
 import type { Run } from '../../src/server/mail/copy/run/run.ts';
 import { destinationPlace, openFaults, sourcePlace } from '../../src/server/mail/copy/troubles/breaks.ts';
+import type { Listed } from '../../src/server/mail/imap/streams.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
 
 const DATE = 1_000_000_000;
@@ -54,7 +55,8 @@ async function matched(
     );
   const reader = { ...inOrder, fetch };
   const checker = await openReader(there, withheld);
-  const candidates = (await Array.fromAsync(checker.list('Lists', 1))).flat();
+  const candidates: Listed[] = [];
+  for await (const page of checker.list('Lists', 1)) candidates.push(...page);
   const run = {
     ...openFaults(),
     looked: () => {},

@@ -5,9 +5,10 @@ import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
 import { SIZES } from '../../src/server/mail/copy/run/sizes.ts';
 import { sendMessages } from '../../src/server/mail/copy/storing/sending.ts';
 import type { Sending, Unsaid } from '../../src/server/mail/copy/storing/settling.ts';
-import type { Appended, NewMessage, RefusalReason } from '../../src/server/mail/imap/streams.ts';
+import type { Appended, MailReader, NewMessage, RefusalReason } from '../../src/server/mail/imap/streams.ts';
 import { LeaseLost } from '../../src/server/transfers/lease.ts';
-import { memoryAccount } from '../support/memory-mailbox.ts';
+import { octetsOf } from '../support/imap-session.ts';
+import { memoryAccount, type MemoryMessage } from '../support/memory-mailbox.ts';
 
 const MAILBOX: LedgerMailbox = { id: 1, sourcePath: 'INBOX', sourceUidValidity: 1n, destinationPath: 'Sent' };
 const LOST = new LeaseLost('one');
@@ -49,6 +50,8 @@ type Destination = {
   /** Of both messages, which have a date that every server takes if they have flags. */
   readonly flags?: readonly string[];
   readonly hasOddDate?: boolean;
+  /** Reads what is there; otherwise that is of another UIDVALIDITY. */
+  readonly checker?: MailReader;
 };
 
 /** Sends two messages to a server that says no UIDs. @returns what was looked for, told the operator, and refused */
@@ -59,6 +62,7 @@ async function sent({
   appendLimit,
   flags = [],
   hasOddDate = flags.length === 0,
+  checker = { open: async () => ({ uidValidity: 4n }) } as unknown as MailReader,
 }: Destination) {
   const rows: NewRow[] = [];
   const messages = [1, 2].map((uid) => ({
@@ -88,7 +92,7 @@ async function sent({
     session: {
       reader: await source.reader(),
       writer: { append, traits: { saysUids: false } },
-      checker: { open: async () => ({ uidValidity: 4n }) },
+      checker,
     } as unknown as Session,
     run: {
       copy,
@@ -135,6 +139,31 @@ test('what can’t be looked for because another worker has taken over is report
 test('a message that is refused for its date before its octets are asked for is sent with another date', async () => {
   const append = refusing(({ internalDate }) => (internalDate.getTime() === 0 ? 'not accepted' : null));
   expect(await sent({ append })).toMatchObject({ looked: [1, 2], refused: [] });
+});
+
+test.each<[string, string, boolean]>([
+  ['its date', 'Invalid date', false],
+  ['its end', 'Additional arguments', true],
+])('a message that was stored, though the server refused it for %s, is not sent again', async (_, text, isMisread) => {
+  const messages: MemoryMessage[] = [];
+  const { source } = memoryAccount([{ path: 'Sent', uidValidity: 3n, messages }]);
+  let appends = 0;
+  const append: typeof storing = (__, given) => {
+    const outcomes = (async () => {
+      const all: Appended[] = [];
+      for await (const { octets, flags, internalDate } of given) {
+        appends += 1;
+        const bytes = await octetsOf(octets);
+        messages.push({ uid: 9 + appends, bytes, flags, internalDate });
+        all.push({ kind: 'refused', reason: 'not accepted', text, ...(isMisread ? { isMisread } : {}) });
+      }
+      return all;
+    })();
+    return { sent: outcomes.then(() => undefined), outcome: outcomes } as unknown as ReturnType<typeof storing>;
+  };
+  const { failure, refused } = await sent({ append, checker: await source.reader() });
+  expect([failure, appends]).toEqual([undefined, 2]);
+  expect(refused.map(({ reason }) => reason)).toEqual([undefined, undefined]);
 });
 
 test('messages with more keywords than a mailbox has room for are sent without them', async () => {
