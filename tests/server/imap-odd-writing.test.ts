@@ -71,6 +71,9 @@ async function* slowly() {
   yield Buffer.from('y');
 }
 
+/** What has been said since, without tags. */
+const since = (lines: readonly string[], from: number) => lines.slice(from).map((line) => line.replace(/^A\d+ /, ''));
+
 describe('Writing to odd servers', () => {
   const stored = { kind: 'stored' };
 
@@ -441,9 +444,6 @@ describe('Writing to odd servers', () => {
     expect(Math.max(...said.map(({ length }) => length))).toBeLessThan(8192);
   });
 
-  /** What has been said since, without tags. */
-  const since = (lines: readonly string[], from: number) => lines.slice(from).map((line) => line.replace(/^A\d+ /, ''));
-
   test('messages are expunged by their UIDs, in their own mailbox, unless they have changed since', async () => {
     const { writer, lines } = await writing(empty, 'UIDPLUS CONDSTORE');
     for (const path of ['First', 'Second']) await writer.select(path);
@@ -481,7 +481,7 @@ describe('Writing to odd servers', () => {
     for (const path of ['First', 'Second']) await writer.select(path);
     expect(writer.isOver).toBe(false);
     validity = 8;
-    await expect(writer.expunge('First', [3])).rejects.toThrow();
+    await expect(writer.expunge('First', [3])).rejects.toBeInstanceOf(MailError);
     expect(lines.filter((line) => line.includes('UID '))).toEqual([]);
     expect([writer.isOver, connection.ended?.fault]).toEqual([true, 'lost']);
   });

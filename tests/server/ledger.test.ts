@@ -338,24 +338,24 @@ describe('a large mailbox', () => {
   });
 });
 
+const end = async (id: string) => {
+  await database.query('update transfers set finished = now() where id = $1', [id]);
+};
+
+/** By mailbox and UID: how far taking each message back has got. */
+async function removals(id: string): Promise<Record<string, string | null>> {
+  const rows = await database.query<{ message: string; removal: string | null }>(
+    `select m.destination_path || ' ' || l.uid as message, l.removal from ledger l
+     join ledger_mailboxes m on m.id = l.mailbox_id where m.transfer_id = $1`,
+    [id],
+  );
+  return Object.fromEntries(rows.map(({ message, removal }) => [message, removal]));
+}
+
 describe('what is taken back', () => {
   const SHA256 = 'ab'.repeat(32);
   const KEPT = 'cd'.repeat(32);
   const START = { mailboxId: 0, uid: 0 };
-
-  const end = async (id: string) => {
-    await database.query('update transfers set finished = now() where id = $1', [id]);
-  };
-
-  /** By mailbox and UID: how far taking each message back has got. */
-  async function removals(id: string): Promise<Record<string, string | null>> {
-    const rows = await database.query<{ message: string; removal: string | null }>(
-      `select m.destination_path || ' ' || l.uid as message, l.removal from ledger l
-       join ledger_mailboxes m on m.id = l.mailbox_id where m.transfer_id = $1`,
-      [id],
-    );
-    return Object.fromEntries(rows.map(({ message, removal }) => [message, removal]));
-  }
 
   test('is what the transfer itself has put there, and of which its flags and its octets there are known', async () => {
     const { lease, ledger, mailbox, row } = await opened(await ordered());

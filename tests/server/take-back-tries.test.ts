@@ -11,6 +11,8 @@ import { HASTY_CLOCK } from '../support/hasty-clock.ts';
 /** Fails within a minute, should the tries go on for ever. */
 const TRIES_AT_MOST = 50;
 
+const refused = () => Promise.reject(new MailError('refused', 'Not here.', { responseCode: 'NOPERM' }));
+const refusedBare = () => Promise.reject(new MailError('refused', 'Not here.', { cause: 'NO' }));
 const lost = () => Promise.reject(new MailError('lost', 'The connection ended.'));
 
 /** It lists these mailboxes. */
@@ -125,6 +127,8 @@ test.each(['EXAMINE', 'SELECT'] as const)(
   },
 );
 
+const uidsOf = (messages: readonly Appended[]) => messages.map(({ uid }) => uid).join();
+
 type Mailbox = {
   readonly window?: number;
   /** Left out of the first answer. */
@@ -194,7 +198,6 @@ function openMailbox(
     sha256: createHash('sha256').update('a').digest('hex'),
     ...rows[uid],
   }));
-  const uidsOf = (messages: readonly Appended[]) => messages.map(({ uid }) => uid).join();
   const records = {
     paths: async () => ['INBOX'],
     page: async (_: string, { uid: after }: { uid: number }) =>
@@ -334,12 +337,11 @@ test.each(['lease', 'process'])(
 test('what could not be expunged is not left marked, but for what had that mark', async () => {
   const rows = { 2: { flags: ['\\Deleted'] } };
   const { done, writer, takenBack } = openMailbox([1, 2], { rows, marks: new Map([[2, ['\\Deleted']]]) });
-  const expunge = () => Promise.reject(new MailError('refused', 'Not here.', { responseCode: 'NOPERM' }));
   const undelete = async (path: string, uids: readonly number[]) => {
     await writer.undelete(path, uids);
     throw new MailError('busy', 'Not now.', { responseCode: 'SERVERBUG' });
   };
-  const unwilling = { ...writer, expunge, undelete } as unknown as MailWriter;
+  const unwilling = { ...writer, expunge: refused, undelete } as unknown as MailWriter;
   // What fails after the refusal does not take its place.
   expect(await takenBack({ writer: async () => unwilling })).toMatchObject({ isOneByOne: true });
   expect(done).toEqual(['intend 1,2', 'select', 'undelete 1']);
@@ -358,7 +360,7 @@ test('what its owner touches just when it is expunged stays unmarked, and is not
     await writer.undelete(path, uids);
     throw new MailError('refused', 'Not here.');
   };
-  await takenBack({ writer: async () => ({ ...writer, expunge, undelete }) as unknown as MailWriter });
+  await takenBack({ writer: async () => ({ ...writer, expunge, undelete }) });
   expect([...there]).toEqual([1, 2, 3]);
   expect(removed).toEqual(new Set([4]));
   expect(done.filter((each) => /^(undelete|spare)/.test(each))).toEqual(['undelete 1', 'spare 1,2', 'spare 3']);
@@ -387,8 +389,7 @@ test('what was removed is noted also where a server shows an open mailbox as it 
 
 test('what is left out of an answer is not noted as removed where the server refuses to search for it', async () => {
   const { there, removed, reader, takenBack } = openMailbox([1, 2], { leftOut: [1] });
-  const search = () => Promise.reject(new MailError('refused', 'Not here.'));
-  expect(await takenBack({ reader: async () => ({ ...reader, search }) })).toMatchObject({ absent: 0 });
+  expect(await takenBack({ reader: async () => ({ ...reader, search: refused }) })).toMatchObject({ absent: 0 });
   expect([...there]).toEqual([1]);
   expect(removed).toEqual(new Set([2]));
 });
@@ -410,52 +411,51 @@ test.each([
 
 test('a mailbox that is refused without a reason is tried again, as long as the operation may wait', async () => {
   const { reader, takenBack } = openMailbox([1]);
-  const open = () => Promise.reject(new MailError('refused', 'Not here.', { cause: 'NO' }));
-  const refusing = { reader: async () => ({ ...reader, open }) };
+  const refusing = { reader: async () => ({ ...reader, open: refusedBare }) };
   await expect(takenBack(refusing)).rejects.toMatchObject({ passing: true });
   expect(await takenBack({ ...refusing, mayWait: false })).toMatchObject({ absent: 0 });
 });
 
+/** A folder that is there, of this UIDVALIDITY. */
+const made = (path: string, ...validities: readonly bigint[]) => ({ path, validities });
+
+function openFolders(folders: readonly MadeFolder[], holding: Readonly<Record<string, number>> = {}) {
+  const { reader, records, takenBack } = openMailbox([]);
+  const there = new Map<string, Partial<ListedMailbox>>(folders.map(({ path }) => [path, {}]));
+  const noted: string[] = [];
+  const control = {
+    mailboxes: async () => [...there].map(([path, more]) => ({ path, ...more })),
+    namespace: async () => ({ delimiter: '/' }),
+    remove: async (path: string) => {
+      if (path === 'Refused') throw new MailError('refused', 'Not here.');
+      there.delete(path);
+    },
+    [Symbol.asyncDispose]: async () => {},
+  } as unknown as MailControl;
+  const open = async (path: string) => {
+    if (path === 'Busy') throw new MailError('busy', 'Not now.');
+    return { uidValidity: 1n, exists: holding[path] ?? 0 };
+  };
+  const all = {
+    ...records,
+    paths: async () => [],
+    folders: async () => folders,
+    folderRemoved: async (path: string) => {
+      noted.push(path);
+    },
+  };
+  const removed = (more: Partial<TakingBack> = {}) =>
+    takenBack({
+      control: async () => control,
+      reader: async () => ({ ...reader, open }),
+      records: all as unknown as TakeBackRecords,
+      mayWait: false,
+      ...more,
+    });
+  return { there, noted, removed };
+}
+
 describe('of the folders that were made', () => {
-  /** A folder that is there, of this UIDVALIDITY. */
-  const made = (path: string, ...validities: readonly bigint[]) => ({ path, validities });
-
-  function openFolders(folders: readonly MadeFolder[], holding: Readonly<Record<string, number>> = {}) {
-    const { reader, records, takenBack } = openMailbox([]);
-    const there = new Map<string, Partial<ListedMailbox>>(folders.map(({ path }) => [path, {}]));
-    const noted: string[] = [];
-    const control = {
-      mailboxes: async () => [...there].map(([path, more]) => ({ path, ...more })),
-      namespace: async () => ({ delimiter: '/' }),
-      remove: async (path: string) => {
-        if (path === 'Refused') throw new MailError('refused', 'Not here.');
-        there.delete(path);
-      },
-      [Symbol.asyncDispose]: async () => {},
-    } as unknown as MailControl;
-    const open = async (path: string) => {
-      if (path === 'Busy') throw new MailError('busy', 'Not now.');
-      return { uidValidity: 1n, exists: holding[path] ?? 0 };
-    };
-    const all = {
-      ...records,
-      paths: async () => [],
-      folders: async () => folders,
-      folderRemoved: async (path: string) => {
-        noted.push(path);
-      },
-    };
-    const removed = (more: Partial<TakingBack> = {}) =>
-      takenBack({
-        control: async () => control,
-        reader: async () => ({ ...reader, open }) as unknown as MailReader,
-        records: all as unknown as TakeBackRecords,
-        mayWait: false,
-        ...more,
-      });
-    return { there, noted, removed };
-  }
-
   test('those are removed that are empty and still ours', async () => {
     const folders = ['Full', 'Refused', 'Busy', 'Above', 'Sent'].map((path) => made(path));
     const { there, noted, removed } = openFolders([...folders, made('Empty'), made('Same', 2n, 1n)], { Full: 1 });

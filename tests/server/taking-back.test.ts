@@ -15,6 +15,7 @@ import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 
 const safe = openSharedSafe(openVault(Buffer.alloc(32, 1)));
+const refuse = () => Promise.reject(new Error('Another order would copy it again.'));
 const password = (text: string): Secret => ({ kind: 'password', password: text });
 
 let database: Database;
@@ -77,8 +78,7 @@ async function taken(id: string) {
 test('a take-back that is not admitted after all is not ordered', async () => {
   const { done, order, secretOf } = ordering();
   const id = await ended();
-  const admit = () => Promise.reject(new Error('Another order would copy it again.'));
-  await expect(order(id, password('one'), admit)).rejects.toThrow('Another order');
+  await expect(order(id, password('one'), refuse)).rejects.toThrow('Another order');
   expect([await takingBack(database, id), await secretOf(id), done]).toEqual([false, null, []]);
 });
 
