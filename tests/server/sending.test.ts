@@ -5,6 +5,7 @@ import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
 import { SIZES } from '../../src/server/mail/copy/run/sizes.ts';
 import { sendMessages } from '../../src/server/mail/copy/storing/sending.ts';
 import type { Sending, Unsaid } from '../../src/server/mail/copy/storing/settling.ts';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { Appended, MailReader, NewMessage, RefusalReason } from '../../src/server/mail/imap/streams.ts';
 import { LeaseLost } from '../../src/server/transfers/lease.ts';
 import { octetsOf } from '../support/imap-session.ts';
@@ -77,6 +78,7 @@ async function sent({
   const { source } = memoryAccount([{ path: 'INBOX', messages }]);
   const told: Orphans[] = [];
   const looked: number[] = [];
+  const ended: number[] = [];
   const copy = {
     sizes: SIZES,
     clock: { now: () => 2e12 },
@@ -110,30 +112,42 @@ async function sent({
     } as unknown as Run,
     goesOn: () => true,
     claims: new Set(),
-    resolve: async (unsaid: readonly Unsaid[]) => {
+    resolve: async (unsaid: readonly Unsaid[], groups: readonly number[]) => {
       looked.push(...unsaid.map(({ uid }) => uid));
+      ended.push(...groups);
       await found();
     },
   } as unknown as Sending;
   const planned = messages.map(({ uid, bytes }) => ({ uid, size: bytes.length, date: 0 }));
   const failure = await sendMessages(planned, sending).catch((error: unknown) => error);
   const refused = rows.map(({ reason, subject }) => ({ reason, subject }));
-  return { failure, looked, told, refused };
+  return { failure, looked, ended, told, refused };
 }
 
 test('what was stored without a UID is looked for at once, and the operator has nothing to do', async () => {
   expect(await sent({})).toEqual({
     failure: undefined,
     looked: [1, 2],
+    ended: [0],
     told: [],
     refused: [],
   });
+});
+
+test('what a busy server has stored is looked for at once, and what it may have stored is still under way', async () => {
+  const busy = new MailError('busy', 'Not now.');
+  const append: typeof storing = (path, given) => {
+    const { sent } = storing(path, given);
+    return { sent, outcome: sent.then(([first]) => [first ?? { kind: 'stored' }, { kind: 'unknown', error: busy }]) };
+  };
+  expect(await sent({ append })).toMatchObject({ failure: busy, looked: [1], ended: [] });
 });
 
 test('what can’t be looked for because another worker has taken over is reported to the operator, one by one', async () => {
   expect(await sent({ mayWrite: false, found: () => Promise.reject(LOST) })).toEqual({
     failure: LOST,
     looked: [1, 2],
+    ended: [0],
     told: [{ uids: [], unsaid: 2 }],
     refused: [],
   });
