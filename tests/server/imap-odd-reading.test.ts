@@ -93,11 +93,42 @@ describe('Reading from odd servers', () => {
     expect(await bodies(reader.fetch('B', [1]))).toEqual([[1, 'two']]);
   });
 
+  test.each(['FLAGS', 'INTERNALDATE'])('what gives the octets before the %s is asked for both first', async (late) => {
+    const { reader } = await reading((line, { tag, say }) => {
+      if (!isFetch(line)) return false;
+      const items = ROW.split(/ (?=[A-Z]{5})/);
+      const before = items.filter((item) => !item.startsWith(late)).join(' ');
+      const after = items.filter((item) => item.startsWith(late)).join(' ');
+      if (line.includes('BODY')) say(`* 1 FETCH (UID 3 ${before} BODY[] {3}\r\none ${after})`);
+      else say(`* 1 FETCH (UID 3 ${ROW})`);
+      say(`${tag} OK done`);
+    });
+    const [found] = await gathered(reader.fetch('INBOX', [3]));
+    expect(found).toMatchObject({ flags: ['\\Seen'], internalDate: new Date('2020-01-01T00:00:00Z') });
+  });
+
+  test('messages whose sizes a server can’t tell are asked for without them, and keep their flags and dates', async () => {
+    const { reader } = await reading((line, { tag, say }) => {
+      if (!isFetch(line)) return false;
+      const uid = Number(/UID FETCH (\d+)/.exec(line)?.[1]);
+      if (line.includes('RFC822.SIZE')) return say(`${tag} NO It is broken.`);
+      if (line.includes('BODY')) say(`* ${uid - 2} FETCH (UID ${uid} BODY[] {3}\r\none)`);
+      else say(`* ${uid - 2} FETCH (UID ${uid} ${ROW.replace('RFC822.SIZE 3 ', '')})`);
+      say(`${tag} OK done`);
+    });
+    const described = { flags: ['\\Seen'], internalDate: new Date('2020-01-01T00:00:00Z') };
+    expect(await gathered(reader.fetch('INBOX', [3, 4]))).toMatchObject([described, described]);
+  });
+
   test('flags that change while a message is asked for alone take no date from it', async () => {
     const { reader } = await reading((line, { tag, say }) => {
       if (!isFetch(line)) return false;
       if (line.includes('BODY')) say(`* 1 FETCH (BODY[] {3}\r\none UID 3)`);
-      else say(`* 1 FETCH (UID 3 ${ROW})`, '* 1 FETCH (UID 3 FLAGS (\\Seen \\Flagged))');
+      else {
+        say(`* 1 FETCH (UID 3 ${ROW})`, '* 1 FETCH (UID 3 FLAGS (\\Seen \\Flagged))');
+        // Another message’s.
+        say('* 2 FETCH (UID 4 FLAGS (\\Deleted))');
+      }
       say(`${tag} OK done`);
     });
     const [found] = await gathered(reader.fetch('INBOX', [3]));
@@ -122,12 +153,12 @@ describe('Reading from odd servers', () => {
     ]);
   });
 
-  test('a refusal of a fetch that is not due to any message is passed on', async () => {
+  test.each([[[3]], [[3, 4]]])('a refusal of a fetch that is not due to any message is passed on', async (uids) => {
     const { reader } = await reading((line, { tag, say }) => {
       if (!isFetch(line)) return false;
       say(`${tag} NO Request is throttled. Suggested Backoff Time: 299961 milliseconds`);
     });
-    await expect(gathered(reader.fetch('INBOX', [3, 4]))).rejects.toMatchObject({ fault: 'busy', pause: 299_961 });
+    await expect(gathered(reader.fetch('INBOX', uids))).rejects.toMatchObject({ fault: 'busy', pause: 299_961 });
   });
 
   test('messages come as NIL, as a string, twice, unasked and with nothing in them', async () => {

@@ -71,6 +71,9 @@ async function* slowly() {
   yield Buffer.from('y');
 }
 
+/** What has been said since, without tags. */
+const since = (lines: readonly string[], from: number) => lines.slice(from).map((line) => line.replace(/^A\d+ /, ''));
+
 describe('Writing to odd servers', () => {
   const stored = { kind: 'stored' };
 
@@ -278,18 +281,19 @@ describe('Writing to odd servers', () => {
     ['[EXPIRED] again', 'credentials'],
   ])('what it has not answered before its goodbye (%s) may be stored', async (words, fault) => {
     const { append } = await writing((line, stage) => {
-      if (line === 'a') {
+      if (line === 'b') {
         stage.say(`* BYE ${words}`);
         stage.hangUp();
-      } else if (!line.includes(' APPEND ')) return false;
-    }, 'LITERAL+');
-    expect(await append([newMessage('a')])).toMatchObject([{ kind: 'unknown', error: { fault } }]);
+      } else if (!line.includes(' APPEND ') && !line.startsWith('a ')) return false;
+    }, 'LITERAL+ MULTIAPPEND');
+    const unknown = { kind: 'unknown', error: { fault } };
+    expect(await append([newMessage('a'), newMessage('b')])).toMatchObject([unknown, unknown]);
   });
 
   test('what is refused in place of “go on” leaves the connection as it was', async () => {
     let tag = '';
     let appends = 0;
-    const { append } = await writing((line, stage) => {
+    const { append, lines } = await writing((line, stage) => {
       if (line.includes(' APPEND ')) {
         ({ tag } = stage);
         stage.say(++appends === 1 ? `${tag} NO [TRYCREATE] no` : '+');
@@ -299,6 +303,7 @@ describe('Writing to odd servers', () => {
     expect(await append([newMessage('a'), newMessage('b')])).toMatchObject([{ kind: 'failed' }, { kind: 'failed' }]);
     expect(await append([newMessage('bb')])).toMatchObject([{ kind: 'stored', uid: 1 }]);
     expect(appends).toBe(2);
+    expect(lines).not.toContain('');
   });
 
   test('an early NO is heard while the octets still go, and the next append is a new command', async () => {
@@ -343,14 +348,28 @@ describe('Writing to odd servers', () => {
   });
 
   test.each([
-    ['too few', 'ab'],
-    ['too many', 'abcd'],
-  ])('a message with %s octets is not sent to its end', async (_what, text) => {
-    const { writer, connection } = await writing(() => false, 'LITERAL+');
-    const { sent, outcome } = writer.append('INBOX', inPieces([newMessage(text, { size: 3 })]), { together: false });
+    ['too few', ['a', 'b']],
+    ['too many', ['a', 'bc\r\n']],
+  ])('a message with %s octets is not sent to its end', async (_what, pieces) => {
+    const { writer, connection, lines } = await writing(
+      (line) => (line.includes(' APPEND ') ? undefined : false),
+      'LITERAL+',
+    );
+    async function* octets() {
+      for (const piece of pieces) {
+        yield Buffer.from(piece);
+        await new Promise(setImmediate);
+      }
+    }
+    const { sent, outcome } = writer.append('INBOX', inPieces([newMessage('', { size: 3, octets: octets() })]), {
+      together: false,
+    });
     await expect(sent).rejects.toBeInstanceOf(RangeError);
-    expect(await outcome).toMatchObject([{ kind: 'unknown' }]);
+    // Else the server would store a part of it.
+    await new Promise(setImmediate);
+    expect(lines.at(-1)).toContain(' APPEND ');
     expect(connection.ended?.fault).toBe('lost');
+    expect(await outcome).toMatchObject([{ kind: 'unknown' }]);
   });
 
   test('mailboxes are created in one round trip, and subscribed to once they are there', async () => {
@@ -405,6 +424,66 @@ describe('Writing to odd servers', () => {
       else return false;
     }, '');
     await expect(writer.create('Family')).rejects.toMatchObject(fault);
+  });
+
+  test('messages that are to go alone do so, also where a server takes several at once', async () => {
+    const { append, lines } = await writing(
+      answering((tag) => `${tag} OK done`),
+      'LITERAL+ MULTIAPPEND',
+    );
+    expect(await append([newMessage('a'), newMessage('b')], false)).toMatchObject([stored, stored]);
+    expect(lines.filter((line) => line.includes(' APPEND '))).toHaveLength(2);
+  });
+
+  test('however many messages are expunged, each is named once, and no command is longer than servers take', async () => {
+    const { writer, lines } = await writing(empty, 'UIDPLUS');
+    const uids = Array.from({ length: 5000 }, (_, at) => 2 * at + 1);
+    await writer.expunge('INBOX', uids);
+    const said = lines.filter((line) => line.includes('UID EXPUNGE'));
+    expect(said.flatMap((line) => line.split(' ').at(-1)?.split(',').map(Number))).toEqual(uids);
+    expect(Math.max(...said.map(({ length }) => length))).toBeLessThan(8192);
+  });
+
+  test('messages are expunged by their UIDs, in their own mailbox, unless they have changed since', async () => {
+    const { writer, lines } = await writing(empty, 'UIDPLUS CONDSTORE');
+    for (const path of ['First', 'Second']) await writer.select(path);
+    let from = lines.length;
+    await writer.expunge('First', [9, 4, 3], 12n);
+    await writer.undelete('Second', [9, 3]);
+    expect(since(lines, from)).toEqual([
+      'SELECT "First"',
+      'UID STORE 3:4,9 (UNCHANGEDSINCE 12) +FLAGS.SILENT (\\Deleted)',
+      'UID EXPUNGE 3:4,9',
+      'SELECT "Second"',
+      'UID STORE 3,9 -FLAGS.SILENT (\\Deleted)',
+    ]);
+    from = lines.length;
+    await writer.expunge('Second', [5]);
+    expect(since(lines, from)).toEqual(['UID STORE 5 +FLAGS.SILENT (\\Deleted)', 'UID EXPUNGE 5']);
+  });
+
+  test('no message is expunged where that takes others with it, nor under another UIDVALIDITY', async () => {
+    const plain = await writing(empty, 'CONDSTORE');
+    await plain.writer.select('INBOX');
+    const said = plain.lines.length;
+    await expect(plain.writer.expunge('INBOX', [3])).rejects.toMatchObject({ fault: 'refused' });
+    expect(plain.lines).toHaveLength(said);
+    const uncounted = await writing(empty, 'UIDPLUS');
+    await uncounted.writer.select('INBOX');
+    await uncounted.writer.expunge('INBOX', [3], 12n);
+    expect(uncounted.lines.join()).not.toContain('UNCHANGEDSINCE');
+
+    let validity = 7;
+    const { writer, lines, connection } = await writing((line, { tag, say }) => {
+      if (!line.includes(' SELECT ')) return false;
+      say('* 0 EXISTS', `* OK [UIDVALIDITY ${validity}] Valid`, `${tag} OK done`);
+    }, 'UIDPLUS');
+    for (const path of ['First', 'Second']) await writer.select(path);
+    expect(writer.isOver).toBe(false);
+    validity = 8;
+    await expect(writer.expunge('First', [3])).rejects.toBeInstanceOf(MailError);
+    expect(lines.filter((line) => line.includes('UID '))).toEqual([]);
+    expect([writer.isOver, connection.ended?.fault]).toEqual([true, 'lost']);
   });
 
   test('a message beyond the server’s limit is not sent at all', async () => {

@@ -2,10 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NewRow } from '../../src/server/mail/copy/ledger/ledger.ts';
 import { openLedger } from '../../src/server/mail/copy/ledger/on-database.ts';
 import { foldersLeft, foldersOf, skippedMessages } from '../../src/server/mail/copy/ledger/report.ts';
-import { openTakeBackRecords } from '../../src/server/mail/copy/ledger/take-back-records.ts';
+import {
+  noteMadeFolders,
+  openTakeBackRecords,
+  takenBack,
+} from '../../src/server/mail/copy/ledger/take-back-records.ts';
 import { itemsOf } from '../../src/server/receipt/items.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { confirmLease, LeaseLost, releaseLease, takeTransfer, type Lease } from '../../src/server/transfers/lease.ts';
+import { beginTakeBack } from '../../src/server/transfers/taking-back.ts';
 import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { notedDatabase, rowsRead } from '../support/rows-read.ts';
@@ -330,6 +335,154 @@ describe('a large mailbox', () => {
     }
     expect(uids).toEqual([...Array(MANY).keys(), ...Array(10).keys()].map((at) => at + 1));
     expect(await rowsRead(database, asked, isLedger)).toBeLessThan(1.2 * MANY);
+  });
+});
+
+const end = async (id: string) => {
+  await database.query('update transfers set finished = now() where id = $1', [id]);
+};
+
+/** By mailbox and UID: how far taking each message back has got. */
+async function removals(id: string): Promise<Record<string, string | null>> {
+  const rows = await database.query<{ message: string; removal: string | null }>(
+    `select m.destination_path || ' ' || l.uid as message, l.removal from ledger l
+     join ledger_mailboxes m on m.id = l.mailbox_id where m.transfer_id = $1`,
+    [id],
+  );
+  return Object.fromEntries(rows.map(({ message, removal }) => [message, removal]));
+}
+
+describe('what is taken back', () => {
+  const SHA256 = 'ab'.repeat(32);
+  const KEPT = 'cd'.repeat(32);
+  const START = { mailboxId: 0, uid: 0 };
+
+  test('is what the transfer itself has put there, and of which its flags and its octets there are known', async () => {
+    const { lease, ledger, mailbox, row } = await opened(await ordered());
+    const [sent] = await ledger.addMailboxes([{ ...INBOX, sourcePath: 'Sent' }]);
+    await ledger.settle([
+      row(1, { flags: ['\\Seen'] }),
+      row(2, { flags: [], fate: 'kept', storedSha256: KEPT }),
+      row(3, { flags: [], fate: 'kept' }),
+      row(4),
+      row(5, { flags: [], fate: 'changed', storedSha256: KEPT }),
+      row(6, { flags: [], fate: 'taken' }),
+      row(7, { flags: [], earlier: true }),
+      row(1, { flags: [], mailboxId: sent?.id ?? 0, destinationUid: 201 }),
+    ]);
+    const records = openTakeBackRecords(database, lease);
+    const page = await records.page('INBOX', START, 10);
+    const one = { mailboxId: mailbox.id, uidValidity: 5n, intent: false };
+    expect(page).toEqual([
+      { ...one, uid: 1, destinationUid: 101, flags: ['\\Seen'], sha256: SHA256 },
+      { ...one, uid: 2, destinationUid: 102, flags: [], sha256: KEPT },
+    ]);
+    // Two mailboxes of the source go into this one.
+    expect(await records.page('INBOX', { mailboxId: mailbox.id, uid: 2 }, 10)).toMatchObject([{ destinationUid: 201 }]);
+    expect(await records.count('INBOX')).toBe(5);
+    await records.intend(page);
+    expect(await records.page('INBOX', START, 10)).toMatchObject([{ intent: true }, { intent: true }]);
+    await records.spare(page.slice(1));
+    expect(await records.page('INBOX', START, 10)).toMatchObject([{ intent: true }, { intent: false }]);
+    await records.removed(page.slice(0, 1));
+    expect(await records.page('INBOX', START, 10)).toMatchObject([{ uid: 2 }]);
+    expect(await records.count('INBOX')).toBe(4);
+  });
+
+  test('is noted of the message that it is, and of the same one in another transfer between these accounts', async () => {
+    const source = 'twice@b.example';
+    const first = await opened(await ordered(source));
+    const { transferId: firstId } = first.lease;
+    await first.ledger.adopt();
+    const [sent] = await first.ledger.addMailboxes([{ ...INBOX, sourcePath: 'Sent', destinationPath: 'Sent' }]);
+    await first.ledger.settle([
+      first.row(1, { flags: [] }),
+      first.row(2, { flags: [] }),
+      // The same UID before the mailbox was renumbered, and in another mailbox.
+      first.row(3, { flags: [], destinationUidValidity: 4n, destinationUid: 101 }),
+      first.row(1, { flags: [], mailboxId: sent?.id ?? 0 }),
+    ]);
+    await end(firstId);
+    const second = await opened(await ordered(source));
+    await second.ledger.adopt();
+    const records = openTakeBackRecords(database, first.lease);
+    const page = await records.page('INBOX', START, 1);
+    await records.intend(page);
+    const none = { 'INBOX 1': null, 'INBOX 2': null, 'INBOX 3': null, 'Sent 1': null };
+    expect(await removals(firstId)).toEqual({ ...none, 'INBOX 1': 'intent' });
+    await records.removed(page);
+    expect(await removals(firstId)).toEqual({ ...none, 'INBOX 1': 'removed' });
+    expect(await removals(second.lease.transferId)).toEqual({ ...none, 'INBOX 1': 'removed' });
+  });
+
+  test('is not noted by a worker after another one has taken that over', async () => {
+    const { lease: newer, ledger, row } = await opened(await ordered());
+    await ledger.settle([row(1, { flags: [] })]);
+    const older = { ...newer, epoch: newer.epoch - 1 };
+    const records = openTakeBackRecords(database, older);
+    const page = await records.page('INBOX', START, 10);
+    await expect(records.intend(page)).rejects.toThrow(LeaseLost);
+    await expect(records.spare(page)).rejects.toThrow(LeaseLost);
+    await expect(records.removed(page)).rejects.toThrow(LeaseLost);
+    await expect(records.folderRemoved('INBOX')).rejects.toThrow(LeaseLost);
+    await expect(noteMadeFolders(database, older)('Family')).rejects.toThrow(LeaseLost);
+    expect(await removals(newer.transferId)).toEqual({ 'INBOX 1': null });
+    expect(await openTakeBackRecords(database, newer).folders()).toEqual([]);
+  });
+
+  test('are the folders that it made, the deepest first, and of a transfer taken back before only those from which it takes something back', async () => {
+    const source = 'folders@b.example';
+    const first = await opened(await ordered(source));
+    for (const path of ['Family', 'Other']) await noteMadeFolders(database, first.lease)(path);
+    await end(first.lease.transferId);
+    const second = await opened(await ordered(source));
+    const made = { ...INBOX, sourcePath: 'Family/Old', destinationPath: 'Family/Old' };
+    const other = { ...INBOX, sourcePath: 'Other', destinationPath: 'Other' };
+    const [old, others] = await second.ledger.addMailboxes([made, other]);
+    for (const path of ['New', 'Family/Old']) await noteMadeFolders(database, second.lease)(path);
+    await second.ledger.settle([
+      second.row(1, { flags: [], mailboxId: old?.id ?? 0 }),
+      second.row(2, { flags: [], mailboxId: old?.id ?? 0, destinationUidValidity: 6n, earlier: true }),
+      second.row(1, { flags: [], mailboxId: others?.id ?? 0 }),
+      second.row(2, { flags: [], mailboxId: others?.id ?? 0, earlier: true }),
+    ]);
+    // Taken back by an earlier transfer, which had put it there.
+    await database.query("update ledger set removal = 'removed' where mailbox_id = $1 and earlier", [others?.id]);
+    const records = openTakeBackRecords(database, second.lease);
+    const own = [
+      { path: 'Family/Old', validities: [5n] },
+      { path: 'New', validities: [] },
+    ];
+    await records.removed(await records.page('Family/Old', START, 1));
+    expect(await records.folders()).toEqual(own);
+    await database.query('insert into take_backs (transfer_id) values ($1)', [first.lease.transferId]);
+    expect(await records.folders()).toEqual([own[0], { path: 'Family', validities: [] }, own[1]]);
+    await records.folderRemoved('Family');
+    expect(await records.folders()).toEqual(own);
+    await records.folderRemoved('New');
+    expect(await records.folders()).toEqual(own.slice(0, 1));
+  });
+
+  test('is told by what became of each message', async () => {
+    const { lease, ledger, mailbox, row } = await opened(await ordered());
+    await ledger.settle([
+      row(1, { flags: [] }),
+      row(2, { flags: [] }),
+      row(3, { fate: 'changed' }),
+      row(4, { fate: 'taken' }),
+      row(5, { fate: 'refused', reason: 'virus' }),
+      row(6, { earlier: true }),
+    ]);
+    await ledger.open([{ mailboxId: mailbox.id, messages: [{ uid: 9, size: 3, date: null }], ...FACTS }]);
+    expect(await takenBack(database, lease.transferId)).toBeNull();
+    await database.query('insert into take_backs (transfer_id) values ($1)', [lease.transferId]);
+    const records = openTakeBackRecords(database, lease);
+    await database.query('update take_backs set idle_runs = 9 where transfer_id = $1', [lease.transferId]);
+    await records.removed(await records.page('INBOX', START, 1));
+    // As many tries as in the beginning for what is left.
+    expect(await beginTakeBack(database, lease.transferId)).toBe(1);
+    const counts = { removed: 1, left: 2, moved: 1, unsure: 1 };
+    expect(await takenBack(database, lease.transferId)).toEqual({ ...counts, goesOn: true, remark: null });
   });
 });
 

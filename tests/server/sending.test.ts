@@ -5,9 +5,11 @@ import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
 import { SIZES } from '../../src/server/mail/copy/run/sizes.ts';
 import { sendMessages } from '../../src/server/mail/copy/storing/sending.ts';
 import type { Sending, Unsaid } from '../../src/server/mail/copy/storing/settling.ts';
-import type { Appended, NewMessage, RefusalReason } from '../../src/server/mail/imap/streams.ts';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import type { Appended, MailReader, NewMessage, RefusalReason } from '../../src/server/mail/imap/streams.ts';
 import { LeaseLost } from '../../src/server/transfers/lease.ts';
-import { memoryAccount } from '../support/memory-mailbox.ts';
+import { octetsOf } from '../support/imap-session.ts';
+import { memoryAccount, type MemoryMessage } from '../support/memory-mailbox.ts';
 
 const MAILBOX: LedgerMailbox = { id: 1, sourcePath: 'INBOX', sourceUidValidity: 1n, destinationPath: 'Sent' };
 const LOST = new LeaseLost('one');
@@ -49,6 +51,10 @@ type Destination = {
   /** Of both messages, which have a date that every server takes if they have flags. */
   readonly flags?: readonly string[];
   readonly hasOddDate?: boolean;
+  /** Of each message. */
+  readonly end?: string;
+  /** Reads what is there; otherwise that is of another UIDVALIDITY. */
+  readonly checker?: MailReader;
 };
 
 /** Sends two messages to a server that says no UIDs. @returns what was looked for, told the operator, and refused */
@@ -59,17 +65,20 @@ async function sent({
   appendLimit,
   flags = [],
   hasOddDate = flags.length === 0,
+  end = '\r\n',
+  checker = { open: async () => ({ uidValidity: 4n }) } as unknown as MailReader,
 }: Destination) {
   const rows: NewRow[] = [];
   const messages = [1, 2].map((uid) => ({
     uid,
-    bytes: Buffer.from(`Subject: ${uid}\r\n`),
+    bytes: Buffer.from(`Subject: ${uid}${end}`),
     flags: [...flags],
     internalDate: new Date(hasOddDate ? 0 : 1e12),
   }));
   const { source } = memoryAccount([{ path: 'INBOX', messages }]);
   const told: Orphans[] = [];
   const looked: number[] = [];
+  const ended: number[] = [];
   const copy = {
     sizes: SIZES,
     clock: { now: () => 2e12 },
@@ -88,7 +97,7 @@ async function sent({
     session: {
       reader: await source.reader(),
       writer: { append, traits: { saysUids: false } },
-      checker: { open: async () => ({ uidValidity: 4n }) },
+      checker,
     } as unknown as Session,
     run: {
       copy,
@@ -103,30 +112,42 @@ async function sent({
     } as unknown as Run,
     goesOn: () => true,
     claims: new Set(),
-    resolve: async (unsaid: readonly Unsaid[]) => {
+    resolve: async (unsaid: readonly Unsaid[], groups: readonly number[]) => {
       looked.push(...unsaid.map(({ uid }) => uid));
+      ended.push(...groups);
       await found();
     },
   } as unknown as Sending;
   const planned = messages.map(({ uid, bytes }) => ({ uid, size: bytes.length, date: 0 }));
   const failure = await sendMessages(planned, sending).catch((error: unknown) => error);
   const refused = rows.map(({ reason, subject }) => ({ reason, subject }));
-  return { failure, looked, told, refused };
+  return { failure, looked, ended, told, refused };
 }
 
 test('what was stored without a UID is looked for at once, and the operator has nothing to do', async () => {
   expect(await sent({})).toEqual({
     failure: undefined,
     looked: [1, 2],
+    ended: [0],
     told: [],
     refused: [],
   });
+});
+
+test('what a busy server has stored is looked for at once, and what it may have stored is still under way', async () => {
+  const busy = new MailError('busy', 'Not now.');
+  const append: typeof storing = (path, given) => {
+    const { sent } = storing(path, given);
+    return { sent, outcome: sent.then(([first]) => [first ?? { kind: 'stored' }, { kind: 'unknown', error: busy }]) };
+  };
+  expect(await sent({ append })).toMatchObject({ failure: busy, looked: [1], ended: [] });
 });
 
 test('what can’t be looked for because another worker has taken over is reported to the operator, one by one', async () => {
   expect(await sent({ mayWrite: false, found: () => Promise.reject(LOST) })).toEqual({
     failure: LOST,
     looked: [1, 2],
+    ended: [0],
     told: [{ uids: [], unsaid: 2 }],
     refused: [],
   });
@@ -136,6 +157,36 @@ test('a message that is refused for its date before its octets are asked for is 
   const append = refusing(({ internalDate }) => (internalDate.getTime() === 0 ? 'not accepted' : null));
   expect(await sent({ append })).toMatchObject({ looked: [1, 2], refused: [] });
 });
+
+test.each<[string, string, boolean, number]>([
+  ['its date', 'Invalid date', false, 2],
+  ['its end', 'Additional arguments', true, 2],
+  ['its date, once it was sent alone', 'Invalid date', false, 4],
+  ['its end, once it was sent alone', 'Additional arguments', true, 4],
+])(
+  'a message that was stored, though the server refused it for %s, is not sent again',
+  async (_, text, isMisread, tries) => {
+    const messages: MemoryMessage[] = [];
+    const { source } = memoryAccount([{ path: 'Sent', uidValidity: 3n, messages }]);
+    let appends = 0;
+    const append: typeof storing = (__, given) => {
+      const outcomes = (async () => {
+        const all: Appended[] = [];
+        for await (const { octets, flags, internalDate } of given) {
+          appends += 1;
+          const bytes = await octetsOf(octets);
+          if (appends > tries - 2) messages.push({ uid: 9 + appends, bytes, flags, internalDate });
+          all.push({ kind: 'refused', reason: 'not accepted', text, ...(isMisread ? { isMisread } : {}) });
+        }
+        return all;
+      })();
+      return { sent: outcomes.then(() => undefined), outcome: outcomes } as unknown as ReturnType<typeof storing>;
+    };
+    const { failure, refused } = await sent({ append, end: isMisread ? '' : '\r\n', checker: await source.reader() });
+    expect([failure, appends]).toEqual([undefined, tries]);
+    expect(refused.map(({ reason }) => reason)).toEqual([undefined, undefined]);
+  },
+);
 
 test('messages with more keywords than a mailbox has room for are sent without them', async () => {
   const stored: (readonly string[])[] = [];
