@@ -13,11 +13,8 @@ const listing = {
   input: ({ context }: { context: Context }) => ({ hash: context.emailHash ?? '' }),
   onDone: [
     {
-      guard: {
-        type: 'there are transfers',
-        params: arrived,
-      },
-      target: '#status-from-email-showing',
+      guard: { type: 'there are transfers', params: arrived },
+      target: '#status-from-email.showing',
       actions: { type: 'remember the transfers', params: arrived },
     },
     notFound,
@@ -35,7 +32,6 @@ export const statusFromEmail = wizard.createStateConfig({
       invoke: { ...listing, onError: [ifUnavailable, notFound] },
     },
     showing: {
-      id: 'status-from-email-showing',
       // The list is shown at once, and each status once it is known.
       initial: 'asking',
       states: {
