@@ -1,12 +1,11 @@
 import type { TransfersByHash } from '../../src/contract/calls/jobs-by-email.ts';
-import { failedWith } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
 import type { Context } from '../wizard.types.ts';
 import { ifUnavailable, unavailable } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
 
 const arrived = ({ event }: { event: { readonly output: TransfersByHash } }) => ({ transfers: event.output });
-const notFound = { target: '#status-from-email-not-found' } as const;
+const notFound = '#status-from-email-not-found';
 
 const listing = {
   src: 'list the transfers',
@@ -70,7 +69,7 @@ export const statusFromEmail = wizard.createStateConfig({
         pausing: { after: { 'long status pause': 'asking' } },
         asking: {
           ...givingUp('pausing'),
-          invoke: { ...listing, onError: [{ guard: failedWith('UNAVAILABLE'), target: 'pausing' }, notFound] },
+          invoke: { ...listing, onError: [{ ...ifUnavailable, target: 'pausing' }, notFound] },
         },
       },
     },

@@ -101,6 +101,7 @@ describe('the list of transfers', () => {
     script['list the transfers'] = () => ({ [ID]: '2025-11-01T00:00:00Z' });
     await wizard.wait(10_000);
     expect(wizard.isAt('statusFromEmail.showing')).toBe(true);
+    expect(wizard.context().transfers).toEqual([{ id: ID, started: '2025-11-01T00:00:00Z' }]);
   });
 
   test('a request by itself that is not answered is given up after 30 s, and made again', async () => {
