@@ -56,8 +56,13 @@ export const OptionsOtherHostUsedUnresolvedUnknown = at(
   hosted,
   good,
 );
-export const OptionsOtherHostUsedUnresolvedUnchecked = at(
-  'destination.options.other.host.used.unresolved.unchecked',
+export const OptionsOtherHostUsedUnresolvedUncheckedPausing = at(
+  'destination.options.other.host.used.unresolved.unchecked.pausing',
+  hosted,
+  good,
+);
+export const OptionsOtherHostUsedUnresolvedUncheckedChecking = at(
+  'destination.options.other.host.used.unresolved.unchecked.checking',
   hosted,
   good,
 );

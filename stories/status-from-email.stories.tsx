@@ -18,4 +18,5 @@ export const AskingSlow = at('statusFromEmail.asking.slow', proven);
 export const ShowingAsking = at('statusFromEmail.showing.asking', { ...proven, destination, transfers });
 export const ShowingTold = at('statusFromEmail.showing.told', { ...proven, destination, transfers, statuses });
 export const NotFound = at('statusFromEmail.notFound', proven);
-export const Unavailable = at('statusFromEmail.unavailable', proven);
+export const UnavailablePausing = at('statusFromEmail.unavailable.pausing', proven);
+export const UnavailableAsking = at('statusFromEmail.unavailable.asking', proven);

@@ -1,6 +1,7 @@
 import { and, not, or, stateIn } from 'xstate';
 import { failedWith, failureOf } from '../failure.ts';
 import { wizard } from '../wizard.setup.ts';
+import type { Context } from '../wizard.types.ts';
 import { isLegacyProvider, rememberTypedAccount, signsInByOauth } from './capabilities-answer.ts';
 import { asAddress, typeEmail, typePassword } from './typed-account.ts';
 import { ifUnavailable, unavailable, unavailableUntilAsked } from './unavailable.ts';
@@ -64,6 +65,12 @@ const email = wizard.createStateConfig({
   },
 });
 
+const resolving = {
+  src: 'resolve the host',
+  input: ({ context }: { context: Context }) => ({ imap: context.typed.host }),
+  onDone: '#other-host-good',
+} as const;
+
 /** The optional IMAP host: checked when the field is left. */
 const host = wizard.createStateConfig({
   initial: 'unused',
@@ -92,11 +99,8 @@ const host = wizard.createStateConfig({
         },
         checking: {
           ...givingUp('unresolved.unchecked'),
-          id: 'other-host-checking',
           invoke: {
-            src: 'resolve the host',
-            input: ({ context }) => ({ imap: context.typed.host }),
-            onDone: 'good',
+            ...resolving,
             onError: [
               ifUnavailable,
               { guard: failedWith('INVALID_IMAP'), target: 'unresolved' },
@@ -110,9 +114,25 @@ const host = wizard.createStateConfig({
           initial: 'unknown',
           on: { 'host.leave': 'checking' },
           states: {
-            unknown: {},
-            // A failed check says nothing about the host, so it is repeated until it succeeds.
-            unchecked: { after: { 'check pause': '#other-host-checking' } },
+            unknown: { id: 'other-host-unknown' },
+            // A failed check says nothing about the host, so it is repeated until it succeeds. The visitor may be typing in
+            // another field, so the form stays even if the portal is unavailable.
+            unchecked: {
+              initial: 'pausing',
+              states: {
+                pausing: { after: { 'check pause': 'checking' } },
+                checking: {
+                  ...givingUp('pausing'),
+                  invoke: {
+                    ...resolving,
+                    onError: [
+                      { guard: failedWith('INVALID_IMAP'), target: '#other-host-unknown' },
+                      { target: 'pausing' },
+                    ],
+                  },
+                },
+              },
+            },
           },
         },
         unavailable: unavailable('checking'),

@@ -1,6 +1,24 @@
+import type { TransfersByHash } from '../../src/contract/calls/jobs-by-email.ts';
 import { wizard } from '../wizard.setup.ts';
+import type { Context } from '../wizard.types.ts';
 import { ifUnavailable, unavailable } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
+
+const arrived = ({ event }: { event: { readonly output: TransfersByHash } }) => ({ transfers: event.output });
+const notFound = '#status-from-email-not-found';
+
+const listing = {
+  src: 'list the transfers',
+  input: ({ context }: { context: Context }) => ({ hash: context.emailHash ?? '' }),
+  onDone: [
+    {
+      guard: { type: 'there are transfers', params: arrived },
+      target: '#status-from-email.showing',
+      actions: { type: 'remember the transfers', params: arrived },
+    },
+    notFound,
+  ],
+} as const;
 
 /** The last transfers of an address that was proven by a sign-in. */
 export const statusFromEmail = wizard.createStateConfig({
@@ -10,19 +28,7 @@ export const statusFromEmail = wizard.createStateConfig({
   states: {
     asking: {
       ...waiting('notFound'),
-      invoke: {
-        src: 'list the transfers',
-        input: ({ context }) => ({ hash: context.emailHash ?? '' }),
-        onDone: [
-          {
-            guard: { type: 'there are transfers', params: ({ event }) => ({ transfers: event.output }) },
-            target: 'showing',
-            actions: { type: 'remember the transfers', params: ({ event }) => ({ transfers: event.output }) },
-          },
-          { target: 'notFound' },
-        ],
-        onError: [ifUnavailable, { target: 'notFound' }],
-      },
+      invoke: { ...listing, onError: [ifUnavailable, notFound] },
     },
     showing: {
       // The list is shown at once, and each status once it is known.
@@ -55,6 +61,17 @@ export const statusFromEmail = wizard.createStateConfig({
       },
     },
     notFound: { id: 'status-from-email-not-found' },
-    unavailable: unavailable('asking'),
+    // It is also repeated by itself, so that nobody has to.
+    unavailable: {
+      ...unavailable('asking'),
+      initial: 'pausing',
+      states: {
+        pausing: { after: { 'long status pause': 'asking' } },
+        asking: {
+          ...givingUp('pausing'),
+          invoke: { ...listing, onError: [{ ...ifUnavailable, target: 'pausing' }, notFound] },
+        },
+      },
+    },
   },
 });

@@ -419,6 +419,11 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
       const paper = await page.pdf({ format, margin });
       expect([...paper.toString('latin1').matchAll(/\/Type \/Page\b/g)].length).toBeLessThanOrEqual(3);
     }
+    // There may be thousands of them: Chromium needs half the time so.
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.locator('.folders').evaluate((each) => getComputedStyle(each).display)).toBe('block');
+    const line = page.locator('.folders li').first();
+    expect(await line.evaluate((each) => getComputedStyle(each).breakInside)).toBe('auto');
   });
 
   test('how far it came counts nothing that is not there, nor what was taken back', async () => {

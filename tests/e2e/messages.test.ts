@@ -118,9 +118,13 @@ describe('messages and times, in Chromium (needs chromium)', needs('chromium'), 
     await page.getByRole('button', { name: 'Go to Yahoo Mail' }).click();
     await stopTheClock(page);
     await page.getByRole('button', { name: 'Continue', exact: true }).click();
+    // A screen reader is told as well.
+    const said = page.getByRole('dialog').locator('[aria-live]');
     await page.getByRole('button', { name: 'Creating your Yahoo account' }).waitFor();
+    expect(await said.innerText()).toBe('Creating your Yahoo account');
     answer();
     await page.getByRole('button', { name: 'Redirecting to Yahoo' }).waitFor();
+    expect(await said.innerText()).toBe('Redirecting to Yahoo');
     await pass(1.9);
     expect(wire.askedFor('/api/oauth/')).toHaveLength(0);
     await pass(0.2);

@@ -424,6 +424,35 @@ describe('the custom IMAP host', () => {
     expect(wizard.isAt(`${OTHER}.host.used.good`)).toBe(true);
   });
 
+  test('a host check that is repeated by itself leaves the form as it is until the host is known', async () => {
+    const script: Script = { 'resolve the host': refusal('GENERAL_ERROR') };
+    const wizard = await formOpen(script);
+    await wizard.send(useHost, host('imap.mail.example'), leaveHost);
+    script['resolve the host'] = refusal('UNAVAILABLE');
+    await wizard.wait(10_000);
+    expect(wizard.asked('resolve the host')).toHaveLength(2);
+    expect(wizard.has('unavailable')).toBe(false);
+    // Given up after 30 s.
+    delete script['resolve the host'];
+    await wizard.wait(10_000);
+    await wizard.wait(30_000);
+    expect(wizard.isAt(`${OTHER}.host.used.unresolved.unchecked.pausing`)).toBe(true);
+    script['resolve the host'] = ok;
+    await wizard.wait(10_000);
+    expect(wizard.isAt(`${OTHER}.host.used.good`)).toBe(true);
+  });
+
+  test('a host that a repeated check finds to be invalid could not be resolved, and is not checked again', async () => {
+    const script: Script = { 'resolve the host': refusal('GENERAL_ERROR') };
+    const wizard = await formOpen(script);
+    await wizard.send(useHost, host('imap.mail.example'), leaveHost);
+    script['resolve the host'] = refusal('INVALID_IMAP');
+    await wizard.wait(10_000);
+    expect(wizard.isAt(`${OTHER}.host.used.unresolved.unknown`)).toBe(true);
+    await wizard.wait(60_000);
+    expect(wizard.asked('resolve the host')).toHaveLength(2);
+  });
+
   test('a host check that is not answered for 30 s could not resolve the host', async () => {
     const wizard = await formOpen();
     await wizard.send(useHost, host('imap.mail.example'), leaveHost);

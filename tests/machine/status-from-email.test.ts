@@ -90,6 +90,43 @@ describe('the list of transfers', () => {
     },
   );
 
+  test('a portal that is unavailable is asked again by itself every 10 s, and the page stays', async () => {
+    const script: Script = { 'list the transfers': refusal('UNAVAILABLE') };
+    const wizard = await arriveAtList(script);
+    await wizard.wait(9_999);
+    expect(wizard.asked('list the transfers')).toHaveLength(1);
+    await wizard.wait(1);
+    expect(wizard.asked('list the transfers')).toHaveLength(2);
+    expect(wizard.has('unavailable')).toBe(true);
+    script['list the transfers'] = () => ({ [ID]: '2025-11-01T00:00:00Z' });
+    await wizard.wait(10_000);
+    expect(wizard.isAt('statusFromEmail.showing')).toBe(true);
+    expect(wizard.context().transfers).toEqual([{ id: ID, started: '2025-11-01T00:00:00Z' }]);
+  });
+
+  test('a request by itself that is not answered is given up after 30 s, and made again', async () => {
+    const script: Script = { 'list the transfers': refusal('UNAVAILABLE') };
+    const wizard = await arriveAtList(script);
+    delete script['list the transfers'];
+    await wizard.wait(10_000);
+    expect(wizard.isAt('statusFromEmail.unavailable.asking')).toBe(true);
+    await wizard.wait(30_000);
+    expect(wizard.isAt('statusFromEmail.unavailable.pausing')).toBe(true);
+    await wizard.wait(10_000);
+    expect(wizard.asked('list the transfers')).toHaveLength(3);
+  });
+
+  test.each([
+    ['an empty list', () => ({})],
+    ['GENERAL_ERROR', refusal('GENERAL_ERROR')],
+  ])('what is answered by %s once the portal is there has not been found', async (_, answer) => {
+    const script: Script = { 'list the transfers': refusal('UNAVAILABLE') };
+    const wizard = await arriveAtList(script);
+    script['list the transfers'] = answer;
+    await wizard.wait(10_000);
+    expect(wizard.isAt('statusFromEmail.notFound')).toBe(true);
+  });
+
   test('without a proven address there is no list, and no call', () => {
     const wizard = arriveAt('/status-from-email');
     expect(wizard.isAt('statusFromEmail.notFound')).toBe(true);

@@ -155,6 +155,10 @@ function Notice({ snapshot }: { readonly snapshot: WizardSnapshot }) {
         >
           {continueLabel(creating, redirecting)}
         </Button>
+        {/* Few screen readers say that the name of the focused button has changed. */}
+        <span className="hidden-visually" aria-live="polite">
+          {(creating || redirecting) && continueLabel(creating, redirecting)}
+        </span>
       </div>
       {/* Below the answer, which is in sight of a small phone so. */}
       <p className="soft">{notice.safe}</p>
