@@ -40,7 +40,7 @@ export type Typed = {
 /** A message to support that has been begun, and the transfer that was looked at before, whose ID the form fills in. */
 export type Draft = Pick<Typed, 'legacyEmail' | 'contactEmail' | 'supportId' | 'issue'> & Pick<Context, 'transferId'>;
 
-/** A message on the page, identified by its subject; `src/portal/wording/message.ts` has its kind and text. */
+/** A message on the page, identified by its subject; the wording of the portal has its kind and text. */
 export type Message =
   | { readonly about: 'query'; readonly error: QueryError }
   | { readonly about: 'sign-in refused'; readonly code: CallFailureCode }

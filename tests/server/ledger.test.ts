@@ -11,8 +11,8 @@ import { itemsOf } from '../../src/server/receipt/items.ts';
 import type { Database } from '../../src/server/store/database.ts';
 import { confirmLease, LeaseLost, releaseLease, takeTransfer, type Lease } from '../../src/server/transfers/lease.ts';
 import { beginTakeBack } from '../../src/server/transfers/taking-back.ts';
-import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
+import { orderedMail } from '../support/ordered-mail.ts';
 import { notedDatabase, rowsRead } from '../support/rows-read.ts';
 
 const INBOX = { sourcePath: 'INBOX', sourceUidValidity: 1n, destinationPath: 'INBOX', total: 3 };
@@ -25,23 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-async function ordered(source = `a${transfers}@b.example`): Promise<string> {
+async function ordered(source?: string): Promise<string> {
   transfers += 1;
-  const id = `${transfers}`.padStart(32, '0');
-  await insertTransfer(
-    database,
-    {
-      id,
-      sourceEmail: source,
-      sourceProvider: 'sanbruno',
-      destinationEmail: 'c@d.example',
-      destinationProvider: 'yahoo',
-      operations: ['emailmigration'],
-      inQa: false,
-    },
-    'key',
-  );
-  return id;
+  return orderedMail(database, transfers, source);
 }
 
 async function taken(id: string): Promise<Lease> {

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/clock.ts';
 import { findMoved, findRenamed, isMissing } from '../../src/server/mail/copy/mailboxes/moved.ts';
-import type { Run } from '../../src/server/mail/copy/run/run.ts';
-import { openFaults, sourcePlace } from '../../src/server/mail/copy/troubles/breaks.ts';
+import { sourcePlace } from '../../src/server/mail/copy/troubles/breaks.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailReader } from '../../src/server/mail/imap/streams.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
+import { runOfTwoMailboxes } from '../support/run-of-two-mailboxes.ts';
 
 const DATE = 1_000_000_000;
 const TEXT = 'Message-ID: <1>\r\nSubject: one\r\n\r\nBody\r\n';
@@ -73,22 +73,11 @@ async function otherMailbox({ there = [{}], uidValidity = 5n, claims = [], troub
     if (trouble !== undefined && path === 'Other') throw trouble;
     return checker.open(path);
   };
-  const run = {
-    ...openFaults(),
-    looked: () => {},
-    askAgain: () => {},
-    opened: { source: new Set(), destination: new Set() },
-    destinationPaths: () => ['Lists', 'Other'],
-    sourcePaths: () => [],
-    searches: new Map(),
-    known: new Map([['Lists', [FROM]]]),
-    copy: {
-      clock: { ...MACHINE_CLOCK, elapsed: () => clock.now },
-      refusalWaits: mayWait ? 0 : 99,
-      signal: new AbortController().signal,
-      ledger: { claimed: async () => new Set(claims) },
-    },
-  } as unknown as Run;
+  const run = runOfTwoMailboxes(FROM, {
+    clock: { ...MACHINE_CLOCK, elapsed: () => clock.now },
+    refusalWaits: mayWait ? 0 : 99,
+    ledger: { claimed: async () => new Set(claims) },
+  });
   // STATUS is refused where it can't be opened.
   const reading = { ...checker, open, ...(trouble === undefined ? {} : { status: open }) };
   return { checker: reading, run, messages };

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/clock.ts';
 import type { LedgerMailbox, NewRow, Row } from '../../src/server/mail/copy/ledger/ledger.ts';
 import { findAnew } from '../../src/server/mail/copy/mailboxes/renumbered.ts';
-import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
-import { openFaults } from '../../src/server/mail/copy/troubles/breaks.ts';
+import type { Session } from '../../src/server/mail/copy/run/run.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
+import { runOfTwoMailboxes } from '../support/run-of-two-mailboxes.ts';
 
 const DATE = 1_000_000_000;
 const TEXT = 'Message-ID: <1>\r\nSubject: one\r\n\r\nBody\r\n';
@@ -62,31 +62,19 @@ async function foundAnew(rows: readonly Row[], there: readonly Mail[], given: Gi
   ).source.reader();
   const settled: NewRow[] = [];
   const forgotten: number[] = [];
-  const run = {
-    ...openFaults(),
-    looked: () => {},
-    askAgain: () => {},
-    opened: { source: new Set(), destination: new Set() },
-    destinationPaths: () => ['Lists', 'Other'],
-    sourcePaths: () => [],
-    searches: new Map(),
-    known: new Map([['Lists', [MAILBOX]]]),
-    copy: {
-      clock: MACHINE_CLOCK,
-      refusalWaits: 0,
-      signal: new AbortController().signal,
-      destination: { limits: { connections: 1, ...(window === undefined ? {} : { window }) } },
-      onStep: async () => {},
-      ledger: {
-        claimed: async (path: string) => new Set(path === 'Lists' ? claims : []),
-        async *rows() {
-          yield rows;
-        },
-        settle: async (some: readonly NewRow[]) => settled.push(...some),
-        forget: async (_: number, uids: readonly number[]) => forgotten.push(...uids),
+  const run = runOfTwoMailboxes(MAILBOX, {
+    clock: MACHINE_CLOCK,
+    destination: { limits: { connections: 1, ...(window === undefined ? {} : { window }) } },
+    onStep: async () => {},
+    ledger: {
+      claimed: async (path: string) => new Set(path === 'Lists' ? claims : []),
+      async *rows() {
+        yield rows;
       },
+      settle: async (some: readonly NewRow[]) => settled.push(...some),
+      forget: async (_: number, uids: readonly number[]) => forgotten.push(...uids),
     },
-  } as unknown as Run;
+  });
   const told = () => ({
     rows: settled.map((row) => [row.uid, row.fate, row.destinationUid, row.verified]),
     forgotten,

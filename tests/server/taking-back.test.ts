@@ -11,8 +11,8 @@ import {
   takingBack,
   wouldBeCopiedAgain,
 } from '../../src/server/transfers/taking-back.ts';
-import { insertTransfer } from '../../src/server/transfers/transfer.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
+import { orderedMail } from '../support/ordered-mail.ts';
 
 const safe = openSharedSafe(openVault(Buffer.alloc(32, 1)));
 const refuse = () => Promise.reject(new Error('Another order would copy it again.'));
@@ -25,22 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-async function ended(source = `a${transfers}@b.example`): Promise<string> {
+async function ended(source?: string): Promise<string> {
   transfers += 1;
-  const id = `${transfers}`.padStart(32, '0');
-  await insertTransfer(
-    database,
-    {
-      id,
-      sourceEmail: source,
-      sourceProvider: 'sanbruno',
-      destinationEmail: 'c@d.example',
-      destinationProvider: 'yahoo',
-      operations: ['emailmigration'],
-      inQa: false,
-    },
-    'key',
-  );
+  const id = await orderedMail(database, transfers, source);
   await database.query('update transfers set finished = now() where id = $1', [id]);
   return id;
 }
