@@ -9,8 +9,7 @@ import { openLog } from './log.ts';
 import { openOauthClients } from './oauth/client.ts';
 import { openTokens } from './oauth/tokens.ts';
 import { faultIn, holdDataFolder } from './store/data-folder.ts';
-import { openDatabase, overwriteDeleted } from './store/database.ts';
-import { neverUsed } from './store/sealing-key.ts';
+import { neverUsed, openDatabaseBeside, overwriteDeleted } from './store/database.ts';
 import { openSealingBeside } from './sealing.ts';
 import { eraseSubscriber, filesOf } from './transfers/retention.ts';
 
@@ -23,8 +22,8 @@ const NO_FOLDER = {
  * must be stopped for it, and its files are written anew; with a PostgreSQL it may run.
  * @returns how many transfers were erased
  * @throws {DataFolderError}
- * @throws {SettingsError} when the product has never used this database, or uses it with another key, or keeps its files
- *   elsewhere, or they can't be removed
+ * @throws {SettingsError} when the product has never used this database, or in another version, or uses it with another key,
+ *   or keeps its files elsewhere, or they can't be removed
  */
 export async function eraseFromServer(settings: Settings, subscriber: Email): Promise<number> {
   await using opened = new AsyncDisposableStack();
@@ -35,7 +34,7 @@ export async function eraseFromServer(settings: Settings, subscriber: Email): Pr
   const folder = databaseUrl === undefined ? opened.use(await holdDataFolder(dataDir)) : NO_FOLDER;
   const log = openLog(settings.logLevel);
   const address = databaseUrl === undefined ? { folder: embedded } : { url: databaseUrl };
-  const database = opened.use(await openDatabase(address, log));
+  const database = opened.use(await openDatabaseBeside(address));
   const { vault, safe } = await openSealingBeside({ settings, database, folder }).catch((error: unknown) => {
     throw faultIn(dataDir, error);
   });

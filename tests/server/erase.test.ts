@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import * as v from 'valibot';
 import { Email } from '../../src/contract/email.ts';
@@ -108,6 +109,24 @@ async function erase(environment: Record<string, string>, ...addresses: readonly
   return stdout;
 }
 
+const settingsOn = (url: string) =>
+  readSettings({
+    DATABASE_URL: url,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    SANDBOX: 'on',
+    LOG_LEVEL: 'silent',
+  });
+
+/** The names of all tables and indexes. */
+async function tablesOf(url: string): Promise<readonly unknown[]> {
+  await using client = Object.assign(new pg.Client({ connectionString: url }), {
+    [Symbol.asyncDispose]: () => client.end(),
+  });
+  await client.connect();
+  const text = `select relname from pg_class where relnamespace = 'public'::regnamespace order by relname`;
+  return (await client.query(text)).rows;
+}
+
 describe('nothing is said to be erased', () => {
   test('where the product has no database, and none is made there', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'erase-'));
@@ -118,14 +137,35 @@ describe('nothing is said to be erased', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('of a PostgreSQL that the product has never used', needs('postgresql'), async () => {
-    const settings = readSettings({
-      DATABASE_URL: await createEmptyDatabase(),
-      SECRET_KEY: randomBytes(32).toString('base64'),
-      SANDBOX: 'on',
-      LOG_LEVEL: 'silent',
-    });
-    await expect(eraseFromServer(settings, ANN)).rejects.toThrow('that the product has never used');
+  test('of a PostgreSQL that the product has never used, and no table is made there', needs('postgresql'), async () => {
+    const url = await createEmptyDatabase();
+    await expect(eraseFromServer(settingsOn(url), ANN)).rejects.toThrow(
+      'DATABASE_URL names a database that the product has never used, so nothing was done.',
+    );
+    expect(await tablesOf(url)).toEqual([]);
+  });
+
+  test('of a PostgreSQL of an older version, which may still be running on it', needs('postgresql'), async () => {
+    const url = await createEmptyDatabase();
+    {
+      await using database = await openDatabase({ url });
+      await database.query('drop index sessions_by_mailbox, sessions_by_browser');
+      await database.query(`delete from schema_migrations where name = '074-sessions-by-browser.sql'`);
+    }
+    const before = await tablesOf(url);
+    await expect(eraseFromServer(settingsOn(url), ANN)).rejects.toThrow(
+      'DATABASE_URL names a database of an older version of this program (without 074-sessions-by-browser.sql), so nothing was done',
+    );
+    expect(await tablesOf(url)).toEqual(before);
+  });
+
+  test('of a PostgreSQL of a newer version', needs('postgresql'), async () => {
+    const url = await createEmptyDatabase();
+    {
+      await using database = await openDatabase({ url });
+      await database.query(`insert into schema_migrations (name) values ('999-of-the-future.sql')`);
+    }
+    await expect(eraseFromServer(settingsOn(url), ANN)).rejects.toThrow('a newer version of this program');
   });
 
   test('while the PostgreSQL is away, which may pass', async () => {

@@ -85,11 +85,29 @@ export async function openDatabase(
   log?: Pick<Log, 'info'>,
   onBroken: (fault: Error) => void = ignore,
 ): Promise<Database> {
+  return openWith(address, onBroken, (opened) => migrateDespiteOthers(opened, log));
+}
+
+/**
+ * Opens a database for a command that works beside the product, and migrates nothing.
+ * @throws {DatabaseUnavailable}
+ * @throws {EmbeddedUnusable}
+ * @throws {SettingsError} unless its tables are those of this version
+ */
+export async function openDatabaseBeside(address: DatabaseAddress): Promise<Database> {
+  return openWith(address, ignore, ({ database }) => requireMigrated(database));
+}
+
+async function openWith(
+  address: DatabaseAddress,
+  onBroken: (fault: Error) => void,
+  prepare: (opened: Opened) => Promise<void>,
+): Promise<Database> {
   const opened = 'url' in address ? openPostgres(address.url) : await openPglite(address.folder, onBroken);
   const { database } = opened;
   try {
     if (database.kind === 'postgres') await requireFitting(database);
-    await migrateDespiteOthers(opened, log);
+    await prepare(opened);
   } catch (error) {
     await database[Symbol.asyncDispose]();
     throw startFault(error);
@@ -97,12 +115,24 @@ export async function openDatabase(
   return database;
 }
 
+/** The error for a command that would otherwise work in a database of which the product knows nothing. */
+export function neverUsed(kind: Database['kind']): SettingsError {
+  return new SettingsError([
+    kind === 'pglite'
+      ? 'DATA_DIR holds no database of the product, so nothing was done. Give its own. Example: DATA_DIR=/var/lib/portal'
+      : 'DATABASE_URL names a database that the product has never used, so nothing was done. Give its own. Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal',
+  ]);
+}
+
 /** The error for a database from a newer version, which this one could damage. @param sign what is newer */
 export function madeByNewer({ kind }: Pick<Database, 'kind'>, sign: string): SettingsError {
-  const where = kind === 'pglite' ? 'DATA_DIR holds' : 'DATABASE_URL names';
   return new SettingsError([
-    `${where} a database that a newer version of this program has changed (${sign}): start that version, or restore a backup from before it.`,
+    `${whereOf(kind)} a database that a newer version of this program has changed (${sign}): start that version, or restore a backup from before it.`,
   ]);
+}
+
+function whereOf(kind: Database['kind']): string {
+  return kind === 'pglite' ? 'DATA_DIR holds' : 'DATABASE_URL names';
 }
 
 /** At the start, everything that PostgreSQL refuses is for the operator to fix, such as a missing privilege. */
@@ -298,7 +328,7 @@ async function migrateDespiteOthers(opened: Opened, log?: Pick<Log, 'info'>, tri
  * @throws {SettingsError} if it has unknown ones
  */
 async function migrate({ database, unhurried }: Opened, log?: Pick<Log, 'info'>): Promise<void> {
-  const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).toSorted();
+  const files = await migrationFiles();
   await unhurried(async (sql) => {
     await sql.query(UNHURRIED);
     const [lock] = await sql.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [
@@ -311,11 +341,8 @@ async function migrate({ database, unhurried }: Opened, log?: Pick<Log, 'info'>)
     await sql.query(
       'create table if not exists schema_migrations (name text primary key, applied timestamptz not null default now())',
     );
-    const applied = new Set(
-      (await sql.query<{ name: string }>('select name from schema_migrations')).map((row) => row.name),
-    );
-    const unknown = [...applied].find((name) => !files.includes(name));
-    if (unknown !== undefined) throw madeByNewer(database, unknown);
+    const applied = await appliedIn(sql);
+    requireKnown(database, applied, files);
     await sql.query(TABLES_WITHIN);
     for (const name of files.filter((file) => !applied.has(file))) {
       // At the first start, nothing takes long.
@@ -325,6 +352,34 @@ async function migrate({ database, unhurried }: Opened, log?: Pick<Log, 'info'>)
       await sql.query('insert into schema_migrations (name) values ($1)', [name]);
     }
   });
+}
+
+/** @throws {SettingsError} if it lacks some, or has unknown ones */
+async function requireMigrated(database: Database): Promise<void> {
+  const [found] = await database.query<{ used: boolean }>(
+    `select to_regclass('schema_migrations') is not null as used`,
+  );
+  if (found?.used !== true) throw neverUsed(database.kind);
+  const [files, applied] = await Promise.all([migrationFiles(), appliedIn(database)]);
+  requireKnown(database, applied, files);
+  const missing = files.find((name) => !applied.has(name));
+  if (missing !== undefined)
+    throw new SettingsError([
+      `${whereOf(database.kind)} a database of an older version of this program (without ${missing}), so nothing was done: give the command to that version, or start this one first, which changes the tables.`,
+    ]);
+}
+
+async function migrationFiles(): Promise<readonly string[]> {
+  return (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).toSorted();
+}
+
+async function appliedIn(sql: Sql): Promise<ReadonlySet<string>> {
+  return new Set((await sql.query<{ name: string }>('select name from schema_migrations')).map(({ name }) => name));
+}
+
+function requireKnown(database: Database, applied: ReadonlySet<string>, files: readonly string[]): void {
+  const unknown = [...applied].find((name) => !files.includes(name));
+  if (unknown !== undefined) throw madeByNewer(database, unknown);
 }
 
 /** Migrations consist of plain statements, each ending with a semicolon at the end of a line; no function bodies. */

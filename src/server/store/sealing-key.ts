@@ -1,5 +1,5 @@
 import { SettingsError } from '../../contract/settings.ts';
-import type { Database, Sql } from './database.ts';
+import { type Database, neverUsed, type Sql } from './database.ts';
 import type { Vault } from './vault.ts';
 
 /** The tables of everything that stays sealed for longer than a sign-in takes. */
@@ -47,15 +47,6 @@ export async function requireKnownKey(database: Database, vault: Vault): Promise
     throw new SettingsError([
       'SECRET_KEY is not the one that the product uses with this database. Give that one. Example: SECRET_KEY_FILE=/run/secrets/secret_key',
     ]);
-}
-
-/** The error for a command that would otherwise work in a database of which the product knows nothing. */
-export function neverUsed(kind: Database['kind']): SettingsError {
-  return new SettingsError([
-    kind === 'pglite'
-      ? 'DATA_DIR holds no database of the product, so nothing was done. Give its own. Example: DATA_DIR=/var/lib/portal'
-      : 'DATABASE_URL names a database that the product has never used, so nothing was done. Give its own. Example: DATABASE_URL=postgres://portal:secret@db.example.com/portal',
-  ]);
 }
 
 async function isAnythingSealed(sql: Sql): Promise<boolean> {
