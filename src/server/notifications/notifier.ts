@@ -106,7 +106,10 @@ export function openNotifier({ settings, log, news, review, processEnds }: Notif
             'a notification was not sent in three days, and is given up: can SMTP_URL and SMS_URL be used?',
           );
         else if (isOfAllLetters(error))
-          log.error(facts, 'a notification was not sent, and none will be: can SMTP_URL be used? It is tried again');
+          log.error(
+            facts,
+            'a notification was not sent, and none will be until SMTP_URL can be used. It is tried again',
+          );
         else if (isRefused(error))
           log.error(facts, 'the mail server refuses a notification: does it let MAIL_FROM send? It is tried again');
         else log.warn(facts, 'a notification was not sent; it is tried again');
