@@ -694,6 +694,25 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     });
   });
 
+  test('on a page that the browser has translated, the button beside a password still says what it does', async () => {
+    await page.goto(portal.url);
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByRole('button', { name: 'Show password' }).evaluate((button) => {
+      // A translation puts elements of its own in the place of texts.
+      const texts = document.createTreeWalker(button, NodeFilter.SHOW_TEXT);
+      const found: Node[] = [];
+      while (texts.nextNode() !== null) found.push(texts.currentNode);
+      for (const text of found) {
+        const translated = document.createElement('font');
+        translated.textContent = text.nodeValue;
+        text.parentNode?.replaceChild(translated, text);
+      }
+    });
+    await page.getByRole('button', { name: 'Show password' }).click();
+    await page.getByRole('button', { name: 'Hide' }).click();
+    await page.getByRole('button', { name: 'Show' }).waitFor();
+  });
+
   describe('addresses and numbers', () => {
     test('a contact is judged rightly, however long and in whatever script', { tags: 'sampled' }, async () => {
       await arrive('/start-migration', 'gmail');
@@ -713,6 +732,8 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
         ['no dot in its domain', 'maria@mail', false],
         ['capitals', 'Maria.Keller@Mail.Example', true],
         ['a dot too many', 'maria..keller@mail.example', false],
+        ['a name, as mail programs copy it', '"Keller, Maria" <maria@mail.example>', true],
+        ['two of these', 'Maria <maria@mail.example>, Tom <tom@mail.example>', false],
       ] as const;
       await eachOf(sampleOf(cases, 3), async ([, email, good]) => {
         wire.asked.length = 0;
@@ -730,6 +751,53 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       ['capitals', SUBSCRIBER.email.toUpperCase(), true],
       ['unicode', 'josé@sanbruno.example', true],
     ] as const;
+
+    test.each([
+      ['the address alone', `Maria Keller <${SUBSCRIBER.email.toUpperCase()}> `, SUBSCRIBER.email],
+      ['as it is', 'maria <keller', 'maria <keller'],
+    ])('of a name and an address, as mail programs copy them, the sign-in takes %s', async (_, pasted, kept) => {
+      await page.goto(portal.url);
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      const field = page.getByLabel('Email');
+      await field.fill(pasted);
+      expect(await field.inputValue()).toBe(kept);
+    });
+
+    test('what an input method composes with a capital letter is neither doubled nor left in capitals', async () => {
+      await page.goto(portal.url);
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      const field = page.getByLabel('Email');
+      await field.fill('keller@sanbrunocable.example');
+      await field.press('Home');
+      const keyboard = await context.newCDPSession(page);
+      for (const text of ['M', 'Ma', 'Mar'])
+        await keyboard.send('Input.imeSetComposition', {
+          text,
+          selectionStart: text.length,
+          selectionEnd: text.length,
+        });
+      expect(await field.inputValue()).toBe('Markeller@sanbrunocable.example');
+      await keyboard.send('Input.insertText', { text: 'Maria' });
+      // Where it was composed, more is typed.
+      await page.keyboard.type('.');
+      expect(await field.inputValue()).toBe('maria.keller@sanbrunocable.example');
+    });
+
+    test('a word that is being composed belongs to what is checked and sent', async () => {
+      await page.goto(portal.url);
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      await page.getByLabel('Password', { exact: true }).fill('garden-2005');
+      const field = page.getByLabel('Email');
+      await field.focus();
+      const text = 'Maria.Keller@SanBrunoCable.example';
+      const keyboard = await context.newCDPSession(page);
+      await keyboard.send('Input.imeSetComposition', { text, selectionStart: text.length, selectionEnd: text.length });
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await page.waitForURL('**/destination-account');
+      expect(wire.askedFor('/api/validate/').map(({ body }) => (body as { email: string }).email)).toEqual([
+        text.toLowerCase(),
+      ]);
+    });
 
     test.each(sampleOf(SIGN_INS, 2))(
       'a sign-in with %s is judged rightly',
