@@ -112,6 +112,7 @@ const VISITS: readonly (readonly [SessionName, string, string, string, string | 
 /** Of a transfer that nobody knows it is not said that it runs. */
 const NOT_FOUND = ['/status', '/status-from-email'];
 const titleOf = (heading: string) => (heading === TOOL ? TOOL : `${heading} – ${TOOL}`);
+const running = (done: number) => ({ emailmigration: { status: 'inprogress', done, total: 12 } });
 const local = (length: number) => 'a'.repeat(length);
 const long = (length: number) =>
   `${local(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(length - 65 - 122 - 8)}.example`;
@@ -692,6 +693,36 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       await standsAt('/start-migration', 'Transfer your data');
       expect(losses).toBe(-1);
     });
+  });
+
+  test('where cookies are blocked, a transfer is followed by the bearer, as the stream shows only numbers', async () => {
+    await page.addInitScript(
+      (data) => {
+        const Stream = class extends EventTarget {
+          static readonly CLOSED = 2;
+          readyState = 1;
+          constructor() {
+            super();
+            setTimeout(() => this.dispatchEvent(new MessageEvent('status', { data })), 200);
+          }
+          close() {
+            this.readyState = 2;
+          }
+        };
+        Object.assign(globalThis, { EventSource: Stream });
+      },
+      JSON.stringify({ ...running(7), limited: true }),
+    );
+    wire.answer('/api/v2/status/', ({ headers }) => {
+      const known = running(wire.askedFor('/api/v2/status/').length === 1 ? 3 : 8);
+      return { json: headers['authorization'] === 'Bearer known' ? known : { ...known, limited: true } };
+    });
+    await arrive('/support-form');
+    await page.evaluate(() => sessionStorage.setItem('jwt', 'known'));
+    await page.goto(`${portal.url}/status?migration_id=${TRANSFER_ID}`);
+    await page.getByText('8 of 12 messages').waitFor();
+    expect(await page.getByRole('button', { name: 'Stop the transfer' }).count()).toBe(1);
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
   });
 
   test('on a page that the browser has translated, the button beside a password still says what it does', async () => {
