@@ -92,9 +92,15 @@ type Listener = {
 
 /**
  * Follows a transfer until the signal aborts or the stream ends. Any end, including one by the server, is reported as
- * `lost`.
+ * `lost`. The stream has only the cookie to show, and a browser that blocks cookies nothing: what it keeps back then is
+ * asked for with the bearer.
  */
-export function openStatusStream(id: string, signal: AbortSignal, { status, alive, lost }: Listener): void {
+export function openStatusStream(
+  id: string,
+  bearer: () => string | null,
+  signal: AbortSignal,
+  { status, alive, lost }: Listener,
+): void {
   if (signal.aborted) return;
   const query = { job_id: id } satisfies v.InferInput<typeof statusStream.Query>;
   const stream = new EventSource(`${statusStream.path}?${new URLSearchParams(query).toString()}`);
@@ -105,9 +111,22 @@ export function openStatusStream(id: string, signal: AbortSignal, { status, aliv
     close();
     lost();
   };
+  const ask = createApi(bearer);
+  let asked = 0;
+  let told = 0;
+  const askForMore = async () => {
+    const turn = (asked += 1);
+    const answer = await ask(detailedStatus, { query }, signal).catch(() => null);
+    // An answer may be overtaken by a later one, or by the end.
+    if (stream.readyState === EventSource.CLOSED || turn < told) return;
+    told = turn;
+    if (answer === null) lose();
+    else status(answer);
+  };
   on('status', ({ data }) => {
     const read = readStatus(data);
     if (read === null) lose();
+    else if (read.limited === true && bearer() !== null) void askForMore();
     else status(read);
   });
   on('alive', alive);

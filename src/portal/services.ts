@@ -36,16 +36,21 @@ export function createServices(bearer: () => string | null): typeof ACTORS {
     'copy to the clipboard': fromPromise(({ input }) => navigator.clipboard.writeText(input.text)),
     'follow the transfer': fromCallback<Event, { id: string }>(({ input, sendBack }) => {
       const leaving = new AbortController();
-      void follow(input.id, leaving.signal, sendBack);
+      void follow(input.id, bearer, leaving.signal, sendBack);
       return () => leaving.abort();
     }),
   };
 }
 
-async function follow(id: string, signal: AbortSignal, send: (event: Event) => void): Promise<void> {
+async function follow(
+  id: string,
+  bearer: () => string | null,
+  signal: AbortSignal,
+  send: (event: Event) => void,
+): Promise<void> {
   try {
     const { openStatusStream } = await fetchCalls();
-    openStatusStream(id, signal, {
+    openStatusStream(id, bearer, signal, {
       status: (status) => send({ type: 'status.arrive', status }),
       alive: () => send({ type: 'status.beat' }),
       lost: () => send({ type: 'status.lose' }),

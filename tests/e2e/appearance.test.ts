@@ -432,6 +432,27 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     await expect.poll(ground).not.toBe(off);
   });
 
+  test.each([768, 1280])('at %i px no step lies under the page, also in text of twice the size', async (width) => {
+    await page.setViewportSize({ width, height: 900 });
+    await arrive('/destination-account?way=other', 'signedIn');
+    await page.getByText('Destination', { exact: true }).waitFor();
+    await page.evaluate(() => document.documentElement.style.setProperty('font-size', '36px'));
+    const steps = page.getByRole('navigation', { name: 'Progress' }).locator('li > :last-child');
+    const ends = await steps.evaluateAll((all) => all.map((each) => each.getBoundingClientRect().right));
+    expect(ends).toHaveLength(4);
+    const begins = await page.locator('.sheet').evaluate((sheet) => sheet.getBoundingClientRect().left);
+    expect(Math.max(...ends)).toBeLessThanOrEqual(begins);
+  });
+
+  test('a double press opens the other ways, and does not close them again', async () => {
+    await arrive('/destination-account', 'signedIn');
+    const ways = page.getByRole('button', { name: 'Check other options to export your data' });
+    await ways.dblclick();
+    expect(await ways.getAttribute('aria-expanded')).toBe('true');
+    await ways.click();
+    expect(await ways.getAttribute('aria-expanded')).toBe('false');
+  });
+
   test('on a narrow telephone the formats of a download are read whole', async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await arrive('/destination-account?way=download', 'signedIn');

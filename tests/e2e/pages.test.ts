@@ -112,6 +112,7 @@ const VISITS: readonly (readonly [SessionName, string, string, string, string | 
 /** Of a transfer that nobody knows it is not said that it runs. */
 const NOT_FOUND = ['/status', '/status-from-email'];
 const titleOf = (heading: string) => (heading === TOOL ? TOOL : `${heading} – ${TOOL}`);
+const running = (done: number) => ({ emailmigration: { status: 'inprogress', done, total: 12 } });
 const local = (length: number) => 'a'.repeat(length);
 const long = (length: number) =>
   `${local(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(length - 65 - 122 - 8)}.example`;
@@ -694,6 +695,57 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     });
   });
 
+  test('where cookies are blocked, a transfer is followed by the bearer, as the stream shows only numbers', async () => {
+    await page.addInitScript(
+      (data) => {
+        const Stream = class extends EventTarget {
+          static readonly CLOSED = 2;
+          readyState = 1;
+          constructor() {
+            super();
+            setTimeout(() => this.dispatchEvent(new MessageEvent('status', { data })), 200);
+          }
+          close() {
+            this.readyState = 2;
+          }
+        };
+        Object.assign(globalThis, { EventSource: Stream });
+      },
+      JSON.stringify({ ...running(7), limited: true }),
+    );
+    wire.answer('/api/v2/status/', ({ headers }) => {
+      const known = running(wire.askedFor('/api/v2/status/').length === 1 ? 3 : 8);
+      return { json: headers['authorization'] === 'Bearer known' ? known : { ...known, limited: true } };
+    });
+    await arrive('/support-form');
+    await page.evaluate(() => sessionStorage.setItem('jwt', 'known'));
+    await page.goto(`${portal.url}/status?migration_id=${TRANSFER_ID}`);
+    await page.getByText('8 of 12 messages').waitFor();
+    expect(await page.getByRole('button', { name: 'Stop the transfer' }).count()).toBe(1);
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
+  });
+
+  test('on a page that the browser has translated, the button beside a password still says what it does', async () => {
+    await page.goto(portal.url);
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByRole('button', { name: 'Show password' }).evaluate((button) => {
+      // A translation puts elements of its own in the place of texts.
+      const texts = document.createTreeWalker(button, NodeFilter.SHOW_TEXT);
+      const found: Node[] = [];
+      while (texts.nextNode() !== null) found.push(texts.currentNode);
+      for (const text of found) {
+        const translated = document.createElement('font');
+        translated.textContent = text.nodeValue;
+        text.parentNode?.replaceChild(translated, text);
+      }
+    });
+    const button = page.locator('.password-show');
+    await button.click();
+    expect(await button.innerText()).toMatch(/^Hide/);
+    await button.click();
+    expect(await button.innerText()).toMatch(/^Show/);
+  });
+
   describe('addresses and numbers', () => {
     test('a contact is judged rightly, however long and in whatever script', { tags: 'sampled' }, async () => {
       await arrive('/start-migration', 'gmail');
@@ -713,6 +765,8 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
         ['no dot in its domain', 'maria@mail', false],
         ['capitals', 'Maria.Keller@Mail.Example', true],
         ['a dot too many', 'maria..keller@mail.example', false],
+        ['a name, as mail programs copy it', '"Keller, Maria" <maria@mail.example>', true],
+        ['two of these', 'Maria <maria@mail.example>, Tom <tom@mail.example>', false],
       ] as const;
       await eachOf(sampleOf(cases, 3), async ([, email, good]) => {
         wire.asked.length = 0;
@@ -730,6 +784,53 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       ['capitals', SUBSCRIBER.email.toUpperCase(), true],
       ['unicode', 'josé@sanbruno.example', true],
     ] as const;
+
+    test.each([
+      ['the address alone', `Maria Keller <${SUBSCRIBER.email.toUpperCase()}> `, SUBSCRIBER.email],
+      ['as it is', 'maria <keller', 'maria <keller'],
+    ])('of a name and an address, as mail programs copy them, the sign-in takes %s', async (_, pasted, kept) => {
+      await page.goto(portal.url);
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      const field = page.getByLabel('Email');
+      await field.fill(pasted);
+      expect(await field.inputValue()).toBe(kept);
+    });
+
+    test('what an input method composes with a capital letter is neither doubled nor left in capitals', async () => {
+      await page.goto(portal.url);
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      const field = page.getByLabel('Email');
+      await field.fill('keller@sanbrunocable.example');
+      await field.press('Home');
+      const keyboard = await context.newCDPSession(page);
+      for (const text of ['M', 'Ma', 'Mar'])
+        await keyboard.send('Input.imeSetComposition', {
+          text,
+          selectionStart: text.length,
+          selectionEnd: text.length,
+        });
+      expect(await field.inputValue()).toBe('Markeller@sanbrunocable.example');
+      await keyboard.send('Input.insertText', { text: 'Maria' });
+      // Where it was composed, more is typed.
+      await page.keyboard.type('.');
+      expect(await field.inputValue()).toBe('maria.keller@sanbrunocable.example');
+    });
+
+    test('a word that is being composed belongs to what is checked and sent', async () => {
+      await page.goto(portal.url);
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      await page.getByLabel('Password', { exact: true }).fill('garden-2005');
+      const field = page.getByLabel('Email');
+      await field.focus();
+      const text = 'Maria.Keller@SanBrunoCable.example';
+      const keyboard = await context.newCDPSession(page);
+      await keyboard.send('Input.imeSetComposition', { text, selectionStart: text.length, selectionEnd: text.length });
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await page.waitForURL('**/destination-account');
+      expect(wire.askedFor('/api/validate/').map(({ body }) => (body as { email: string }).email)).toEqual([
+        text.toLowerCase(),
+      ]);
+    });
 
     test.each(sampleOf(SIGN_INS, 2))(
       'a sign-in with %s is judged rightly',

@@ -27,7 +27,8 @@ export function Disclosure({ label, open, isWanted = false, onToggle, children }
         type="button"
         aria-expanded={open}
         aria-controls={id}
-        onClick={onToggle}
+        // Not the second press of a double one, which would take back the first.
+        onClick={({ detail }) => detail > 1 || onToggle()}
       >
         <span>{label}</span>
         <Icon name="down" />

@@ -1,4 +1,4 @@
-import { useId, useLayoutEffect, useRef, type HTMLInputAutoCompleteAttribute } from 'react';
+import { useId, useLayoutEffect, useRef, useState, type HTMLInputAutoCompleteAttribute } from 'react';
 import { FieldLabel } from './field-label.tsx';
 import { describedBy, FieldNote, type Note } from './field-note.tsx';
 
@@ -41,6 +41,8 @@ export function Field({
   const id = useId();
   const box = useRef<HTMLInputElement>(null);
   const caret = useRef<number | null>(null);
+  /** What an input method, such as a phone's keyboard, is composing. Changed by us, it would be inserted once more. */
+  const [composed, setComposed] = useState<string | null>(null);
   // The machine may change the value (to lower case), which would move the caret to the end.
   useLayoutEffect(() => {
     if (caret.current !== null && document.activeElement === box.current)
@@ -60,13 +62,19 @@ export function Field({
         autoCapitalize="none"
         autoCorrect="off"
         spellCheck={false}
-        value={value}
+        value={composed ?? value}
         readOnly={readOnly}
         aria-invalid={note?.kind === 'error' || undefined}
         aria-describedby={describedBy(id, help)}
-        onChange={(event) => {
-          caret.current = event.target.selectionStart;
-          onType(event.target.value);
+        onChange={({ target, nativeEvent }) => {
+          const isComposing = 'isComposing' in nativeEvent && nativeEvent.isComposing === true;
+          setComposed(isComposing ? target.value : null);
+          if (!isComposing) caret.current = target.selectionStart;
+          onType(addressIn(target.value));
+        }}
+        onCompositionEnd={({ currentTarget }) => {
+          caret.current = currentTarget.selectionStart;
+          setComposed(null);
         }}
         onBlur={onLeave}
         onKeyDown={({ key }) => {
@@ -78,4 +86,9 @@ export function Field({
       <FieldNote id={`${id}-note`} note={note} reserve={reserve} />
     </div>
   );
+}
+
+/** Of `Name <address>`, as mail programs copy an address, the address; any other text as it is. */
+function addressIn(text: string): string {
+  return /^[^<]*<([^<>]+)>\s*$/.exec(text)?.[1] ?? text;
 }

@@ -38,7 +38,7 @@ export function PasswordField(props: Props) {
           onChange={(event) => onType(event.target.value)}
         />
         <button className="password-show" type="button" aria-controls={id} onClick={() => setShown(!shown)}>
-          {shown ? words.hide : words.show} <span className="hidden-visually">{words.what}</span>
+          <span>{shown ? words.hide : words.show}</span> <span className="hidden-visually">{words.what}</span>
         </button>
       </div>
       <FieldNote id={`${id}-note`} note={note} />
