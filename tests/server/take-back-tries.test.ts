@@ -334,6 +334,19 @@ test.each(['lease', 'process'])(
   },
 );
 
+test('a worker that has lost its lease while it opened the mailbox expunges nothing of what it has compared', async () => {
+  const { there, done, writer, takenBack } = openMailbox([1, 2]);
+  let mayWrite = true;
+  const select = async (path: string) => {
+    mayWrite = false;
+    return writer.select(path);
+  };
+  const ended = takenBack({ writer: async () => ({ ...writer, select }), mayWrite: () => mayWrite });
+  await expect(ended).rejects.toThrow(Stopped);
+  expect(there.size).toBe(2);
+  expect(done).toEqual(['intend 1,2', 'select']);
+});
+
 test('what could not be expunged is not left marked, but for what had that mark', async () => {
   const rows = { 2: { flags: ['\\Deleted'] } };
   const { done, writer, takenBack } = openMailbox([1, 2], { rows, marks: new Map([[2, ['\\Deleted']]]) });
@@ -452,7 +465,7 @@ function openFolders(folders: readonly MadeFolder[], holding: Readonly<Record<st
       mayWait: false,
       ...more,
     });
-  return { there, noted, removed };
+  return { there, noted, reader: { ...reader, open }, removed };
 }
 
 describe('of the folders that were made', () => {
@@ -477,5 +490,18 @@ describe('of the folders that were made', () => {
     const { there, removed } = openFolders([made('Empty')]);
     await expect(removed({ mayWrite: () => false })).rejects.toThrow(Stopped);
     expect(there.size).toBe(1);
+  });
+
+  test('none is removed by a worker that has lost its lease while it looked whether the folder is empty', async () => {
+    const { there, noted, reader, removed } = openFolders([made('Empty')]);
+    let mayWrite = true;
+    const open = async (path: string) => {
+      mayWrite = false;
+      return reader.open(path);
+    };
+    const ended = removed({ reader: async () => ({ ...reader, open }), mayWrite: () => mayWrite });
+    await expect(ended).rejects.toThrow(Stopped);
+    expect([...there.keys()]).toEqual(['Empty']);
+    expect(noted).toEqual([]);
   });
 });

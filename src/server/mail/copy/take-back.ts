@@ -213,6 +213,8 @@ async function takeBackPage(
   const select = async () => {
     const selected = await opening(path, reader, run, () => writer.select(path));
     if (selected.uidValidity !== opened.uidValidity) throw new MailboxRenumbered();
+    // A worker that stood still meanwhile has looked at flags that its owner may have changed since.
+    stopWhenAsked(taking);
   };
   const marked = markedByUs(spared, flags);
   if (marked.length > 0) await select();
@@ -349,6 +351,8 @@ async function removeFolders(taking: TakingBack): Promise<void> {
       const opened = await openUnlessInTrouble(path, reader, taking);
       if (opened === null || opened.exists > 0) continue;
       // Otherwise it is a new one of its owner's under that name, and only our record of it is removed.
+      // While a worker stood still, another order may have filled the folder.
+      stopWhenAsked(taking);
       const isOurs = validities.length === 0 || validities.includes(opened.uidValidity);
       if (isOurs && (await unlessRefused(control.remove(path).then(() => true))) === null) continue;
     }

@@ -91,8 +91,11 @@ async function signIn(account: MailAccount, secret: Secret, options: SessionOpti
     const greeting = await connection.greeting();
     off();
     off = clock.after(times.silence, () => end(slow));
-    // With PREAUTH, nobody would know whose mailbox this is.
-    if (greeting.status === 'PREAUTH') throw new MailError('refused', 'The mail server asks for no sign-in.');
+    // With PREAUTH, nobody would know whose mailbox this is, and there would be no TLS (RFC 9051 §11.1).
+    if (greeting.status === 'PREAUTH') {
+      const isClear = startTls !== undefined && account.place.security === 'starttls';
+      throw new MailError(isClear ? 'certificate' : 'refused', 'The mail server asks for no sign-in.');
+    }
     await prepare(connection, startTls, account.place);
     options.onSecret?.();
     await authenticate(connection, account, secret);
