@@ -350,9 +350,9 @@ async function removeFolders(taking: TakingBack): Promise<void> {
       if (hasChildren || here.specialUse !== undefined) continue;
       const opened = await openUnlessInTrouble(path, reader, taking);
       if (opened === null || opened.exists > 0) continue;
-      // Otherwise it is a new one of its owner's under that name, and only our record of it is removed.
       // While a worker stood still, another order may have filled the folder.
       stopWhenAsked(taking);
+      // Otherwise it is a new one of its owner's under that name, and only our record of it is removed.
       const isOurs = validities.length === 0 || validities.includes(opened.uidValidity);
       if (isOurs && (await unlessRefused(control.remove(path).then(() => true))) === null) continue;
     }
