@@ -261,6 +261,43 @@ test('a message with an odd keyword beside too many keywords is sent without any
   expect(stored.map(({ flags }) => flags)).toEqual([['\\Seen'], ['\\Seen']]);
 });
 
+function hasKeyword({ flags }: NewMessage): boolean {
+  return flags.includes(LONG);
+}
+
+/** Sends both, without an end, with an odd keyword and date. @returns which of the three they are stored with */
+async function storedBy(isRefused: (message: NewMessage, isEnded: boolean) => boolean) {
+  const stored: (readonly boolean[])[] = [];
+  const append: typeof storing = (_, given) => {
+    const outcome = (async () => {
+      const all: Appended[] = [];
+      for await (const message of given) {
+        const isEnded = (await octetsOf(message.octets)).at(-1) === 10;
+        const isFine = !isRefused(message, isEnded);
+        if (isFine) stored.push([isEnded, message.flags.includes(LONG), isOdd(message)]);
+        all.push(isFine ? { kind: 'stored' } : { kind: 'refused', reason: 'not accepted', text: '', isMisread: true });
+      }
+      return all;
+    })();
+    return { sent: outcome, outcome };
+  };
+  expect(await sent({ append, end: '', flags: [LONG], hasOddDate: true })).toMatchObject({ refused: [] });
+  expect(stored[1]).toEqual(stored[0]);
+  return stored[0];
+}
+
+test('a message without an end to its last line, and with an odd keyword or date, is changed in what is refused only', async () => {
+  expect(await storedBy((_, isEnded) => !isEnded)).toEqual([true, true, true]);
+  expect(await storedBy(hasKeyword)).toEqual([false, false, true]);
+  expect(await storedBy((message, isEnded) => hasKeyword(message) || !isEnded)).toEqual([true, false, true]);
+  expect(await storedBy((message) => hasKeyword(message) || isOdd(message))).toEqual([false, false, false]);
+  expect(await storedBy((message, isEnded) => hasKeyword(message) || isOdd(message) || !isEnded)).toEqual([
+    true,
+    false,
+    false,
+  ]);
+});
+
 test.each<[string, Destination]>([
   ['is larger than the mailbox takes', { appendLimit: 1 }],
   ['is refused before its octets are asked for', { append: refusing(() => 'too large') }],
