@@ -10,22 +10,30 @@ import { memoryAccount } from '../support/memory-mailbox.ts';
 const MAILBOX = { id: 1, sourcePath: 'Sent', sourceUidValidity: 1n, destinationPath: 'Sent' };
 const LOST = new MailError('lost', 'The line broke.');
 const textOf = (uid: number) => Buffer.from(`Subject: ${uid}\r\n\r\n`);
+const messageOf = (uid: number, bytes: Buffer) => ({ uid, bytes, flags: [], internalDate: new Date(0) });
 
 type There = {
   readonly uidValidity?: bigint;
   readonly isClosed?: boolean;
   /** Where the line breaks once. */
   readonly breaksAt?: number;
+  /** The destination has another text of the second one. */
+  readonly isChanged?: boolean;
+  readonly sourceUidValidity?: bigint;
+  /** UIDVALIDITYs of the source under which the mailbox is known in this run. */
+  readonly known?: readonly bigint[];
+  /** The second message as the source has it by now. */
+  readonly second?: 'given' | 'withheld' | 'deleted';
 };
 
 /** Reads back three messages, whose UIDs were 11 to 13 at the destination: again when the line broke. */
-async function foundOf({ uidValidity = 7n, isClosed = false, breaksAt }: There) {
-  const messages = [1, 2, 3].map((uid) => ({
-    uid: 10 + uid,
-    bytes: textOf(uid),
-    flags: [],
-    internalDate: new Date(0),
-  }));
+async function foundOf({ uidValidity = 7n, isClosed = false, breaksAt, isChanged = false, ...there }: There) {
+  const { sourceUidValidity = 1n, known = [1n], second = 'given' } = there;
+  const messages = [1, 2, 3].map((uid) => messageOf(10 + uid, textOf(isChanged && uid === 2 ? 22 : uid)));
+  const sent = [1, 2, 3].filter((uid) => second !== 'deleted' || uid !== 2).map((uid) => messageOf(uid, textOf(uid)));
+  const legacy = memoryAccount([{ path: 'Sent', uidValidity: sourceUidValidity, messages: sent }], {
+    withheld: (_, uid) => uid === 2 && second === 'withheld',
+  });
   let breaks = breaksAt === undefined ? 0 : 1;
   const { source, fetched } = memoryAccount([{ path: 'Sent', uidValidity, messages }], {
     closed: () => isClosed,
@@ -55,6 +63,8 @@ async function foundOf({ uidValidity = 7n, isClosed = false, breaksAt }: There) 
   const run = {
     ...openFaults(),
     stale: new Set<number>(),
+    known: new Map([['Sent', known.map((each) => ({ ...MAILBOX, sourceUidValidity: each }))]]),
+    refated: () => {},
     opened: { source: new Set(), destination: new Set() },
     sourcePaths: () => ['Sent'],
     destinationPaths: () => ['Sent'],
@@ -70,12 +80,13 @@ async function foundOf({ uidValidity = 7n, isClosed = false, breaksAt }: There) 
       onStep: async () => {},
     },
   } as unknown as Run;
-  const session = { checker, reader: async () => checker } as unknown as CheckSession;
+  const session = { checker, reader: () => legacy.source.reader() } as unknown as CheckSession;
   const failure = await readBack(check, session, run, findings).catch((error: unknown) => error);
   const first = { verified: [...verified], progress };
-  if (failure !== undefined) await readBack(check, session, run, findings);
+  if (failure === LOST) await readBack(check, session, run, findings);
   const absent = findings.absent.map(({ message }) => message.uid);
-  return { failure, first, verified, settled, absent, isStale: run.stale.has(MAILBOX.id), fetched };
+  const fates = settled.map(({ uid, fate }) => [uid, fate]);
+  return { failure, first, verified, fates, absent, isStale: run.stale.has(MAILBOX.id), fetched };
 }
 
 test('what was read back before the line broke is noted, counts as progress, and is not read again', async () => {
@@ -92,7 +103,7 @@ test('under another UIDVALIDITY nothing is compared, and the messages are to be 
   expect(await foundOf({ uidValidity: 8n })).toMatchObject({
     failure: undefined,
     verified: [],
-    settled: [],
+    fates: [],
     absent: [],
     isStale: true,
   });
@@ -102,8 +113,26 @@ test('what was in a mailbox that can’t be opened any more is looked for elsewh
   expect(await foundOf({ isClosed: true })).toMatchObject({
     failure: undefined,
     verified: [],
-    settled: [],
+    fates: [],
     absent: [1, 2, 3],
     isStale: false,
+  });
+});
+
+test.each<[string, There, object]>([
+  ['is changed, where the source still has it', {}, { fates: [[2, 'changed']] }],
+  ['is changed, where the source has lost it', { second: 'deleted' }, { fates: [[2, 'changed']] }],
+  ['waits, where the source does not hand it out for now', { second: 'withheld' }, { fates: [] }],
+  [
+    'waits, where UIDs of the source mean other messages by now',
+    { sourceUidValidity: 2n },
+    { failure: { account: 'source', message: 'The mailbox has another UIDVALIDITY than before.' }, fates: [] },
+  ],
+  ['has its row elsewhere, where that is known already', { sourceUidValidity: 2n, known: [1n, 2n] }, { fates: [] }],
+])('a message with other octets %s', async (_, there, expected) => {
+  expect(await foundOf({ isChanged: true, ...there })).toMatchObject({
+    failure: undefined,
+    verified: [1, 3],
+    ...expected,
   });
 });
