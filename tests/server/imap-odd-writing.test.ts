@@ -1,13 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { MailError, type MailFault } from '../../src/server/mail/imap/mail-error.ts';
-import type { Appended, NewMessage } from '../../src/server/mail/imap/streams.ts';
+import type { Appended, MailWriter, NewMessage } from '../../src/server/mail/imap/streams.ts';
 import { knownOf, openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
+import type { SessionOptions } from '../../src/server/mail/imap/wire/session.ts';
 import { inPieces, newMessage } from '../support/imap-session.ts';
 import { scriptedServer, scriptedSession, type Script, type Stage } from '../support/scripted-imap.ts';
 
-async function writing(script: Script, capabilities: string, learnt = knownOf(null)) {
+async function writing(
+  script: Script,
+  capabilities: string,
+  learnt = knownOf(null),
+  options: Pick<SessionOptions, 'mayWrite'> = {},
+) {
   const server = scriptedServer(script, { capabilities: `IMAP4rev1 SASL-IR AUTH=PLAIN ${capabilities}` });
-  const connection = await scriptedSession(server);
+  const connection = await scriptedSession(server, options);
   const writer = openStreamWriter(connection, learnt);
   const append = async (messages: readonly NewMessage[], together = true) => {
     const { sent, outcome } = writer.append('INBOX', inPieces(messages), { together });
@@ -40,6 +46,53 @@ const answering = (answer: (tag: string) => string, seen: string[] = []): Script
     }
   };
 };
+
+test.each<[string, string, number]>([
+  ['completes no append', 'MULTIAPPEND', 1],
+  ['adds no message to one', 'MULTIAPPEND', 2],
+  ['begins no other one', '', 2],
+])('a worker that may not write any more %s', async (_, capabilities, count) => {
+  let may = true;
+  const { writer, lines, clock } = await writing(
+    answering((tag) => `${tag} OK done`),
+    capabilities,
+    knownOf(null),
+    { mayWrite: () => may },
+  );
+  async function* messages() {
+    yield newMessage('a');
+    await new Promise(setImmediate);
+    may = false;
+    if (count > 1) yield newMessage('b');
+  }
+  const { sent, outcome } = writer.append('INBOX', messages(), { together: true });
+  await expect(sent).rejects.toMatchObject({ fault: 'lost' });
+  await new Promise(setImmediate);
+  const isOver = capabilities === '';
+  expect(lines.filter((line) => line.includes('{') || line.startsWith('a'))).toEqual([
+    expect.stringContaining(' APPEND "INBOX" () '),
+    ...(isOver ? ['a'] : []),
+  ]);
+  // Late answers are waited for.
+  clock.pass(10_000);
+  expect((await outcome)[0]).toMatchObject({ kind: isOver ? 'stored' : 'unknown' });
+});
+
+test.each<[string, (writer: MailWriter) => Promise<unknown>]>([
+  ['creates no mailbox', (writer) => writer.create('New')],
+  ['sets no flags', (writer) => writer.addFlags('INBOX', 1, ['\\Seen'])],
+])('a worker that may not write any more %s', async (_, write) => {
+  let may = true;
+  const { writer, lines, clock } = await writing(empty, '', knownOf(null), { mayWrite: () => may });
+  await writer.select('INBOX');
+  const before = lines.length;
+  may = false;
+  const failing = write(writer).catch((error: unknown) => error);
+  await new Promise(setImmediate);
+  clock.pass(10_000);
+  expect(await failing).toMatchObject({ fault: 'lost' });
+  expect(lines).toHaveLength(before);
+});
 
 test('a destination is not blamed for the time that the source took for a message', async () => {
   let append: Stage | undefined;
@@ -261,7 +314,10 @@ describe('Writing to odd servers', () => {
     ['NO [APPENDLIMIT] large', { kind: 'refused', reason: 'too large' }],
     ['BAD maximum message size exceeded', { kind: 'refused', reason: 'too large' }],
     ['NO it contains a virus', { kind: 'refused', reason: 'virus' }],
-    ['BAD [CLIENTBUG] Additional arguments', { kind: 'refused', reason: 'not accepted', text: 'Additional arguments' }],
+    [
+      'BAD [CLIENTBUG] Additional arguments',
+      { kind: 'refused', reason: 'not accepted', text: 'Additional arguments', isMisread: true },
+    ],
     ['NO', { kind: 'refused', reason: 'not accepted', text: '' }],
     ['BYE', { kind: 'unknown', error: { fault: 'lost' } }],
   ])('%j is told apart', async (said, expected) => {
@@ -269,7 +325,9 @@ describe('Writing to odd servers', () => {
       answering((tag) => (said === 'BYE' ? '* BYE\r\nA' : `${tag} ${said}`)),
       'LITERAL+',
     );
-    expect(await append([newMessage('a')])).toMatchObject([expected]);
+    const isSo = { isMisread: undefined, isOfFlags: undefined };
+    const [outcome] = await append([newMessage('a')]);
+    expect({ ...isSo, ...outcome }).toMatchObject({ ...isSo, ...expected });
   });
 
   test.each<[string, MailFault]>([

@@ -1,12 +1,19 @@
 import type { Orphans } from '../../src/server/mail/copy/run/mail-copy.ts';
 import { expect, test } from 'vitest';
 import type { Group, LedgerMailbox, NewRow } from '../../src/server/mail/copy/ledger/ledger.ts';
+import { ProviderLimit } from '../../src/server/mail/copy/run/budget.ts';
 import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
-import { SIZES } from '../../src/server/mail/copy/run/sizes.ts';
+import { SIZES, type Sizes } from '../../src/server/mail/copy/run/sizes.ts';
 import { sendMessages } from '../../src/server/mail/copy/storing/sending.ts';
 import type { Sending, Unsaid } from '../../src/server/mail/copy/storing/settling.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
-import type { Appended, MailReader, NewMessage, RefusalReason } from '../../src/server/mail/imap/streams.ts';
+import type {
+  Appended,
+  MailReader,
+  MailWriter,
+  NewMessage,
+  RefusalReason,
+} from '../../src/server/mail/imap/streams.ts';
 import { LeaseLost } from '../../src/server/transfers/lease.ts';
 import { octetsOf } from '../support/imap-session.ts';
 import { memoryAccount, type MemoryMessage } from '../support/memory-mailbox.ts';
@@ -46,7 +53,7 @@ function refusing(refuses: (message: NewMessage) => RefusalReason | null): typeo
 type Destination = {
   readonly mayWrite?: boolean;
   readonly found?: () => Promise<void>;
-  readonly append?: typeof storing;
+  readonly append?: (...given: Parameters<MailWriter['append']>) => ReturnType<typeof storing>;
   readonly appendLimit?: number;
   /** Of both messages, which have a date that every server takes if they have flags. */
   readonly flags?: readonly string[];
@@ -55,6 +62,11 @@ type Destination = {
   readonly end?: string;
   /** Reads what is there; otherwise that is of another UIDVALIDITY. */
   readonly checker?: MailReader;
+  readonly settle?: (rows: readonly NewRow[]) => Promise<readonly NewRow[]>;
+  readonly goesOn?: boolean;
+  /** Called before each group. */
+  readonly take?: () => Promise<void>;
+  readonly sizes?: Sizes;
 };
 
 /** Sends two messages to a server that says no UIDs. @returns what was looked for, told the operator, and refused */
@@ -67,6 +79,10 @@ async function sent({
   hasOddDate = flags.length === 0,
   end = '\r\n',
   checker = { open: async () => ({ uidValidity: 4n }) } as unknown as MailReader,
+  settle = async () => [],
+  goesOn = true,
+  take = async () => {},
+  sizes = SIZES,
 }: Destination) {
   const rows: NewRow[] = [];
   const messages = [1, 2].map((uid) => ({
@@ -80,11 +96,11 @@ async function sent({
   const looked: number[] = [];
   const ended: number[] = [];
   const copy = {
-    sizes: SIZES,
+    sizes,
     clock: { now: () => 2e12 },
     ledger: {
       open: async (groups: readonly Omit<Group, 'id'>[]) => groups.map((group, id) => ({ ...group, id })),
-      settle: async (settled: readonly NewRow[]) => (rows.push(...settled), []),
+      settle: async (settled: readonly NewRow[]) => (rows.push(...settled), settle(settled)),
     },
     lease: { mayWrite: () => mayWrite },
     signal: new AbortController().signal,
@@ -104,13 +120,13 @@ async function sent({
       said: new Map(),
       otherwise: new Map(),
       room: async () => {},
-      budget: { take: async () => {}, correct: () => {} },
+      budget: { take, correct: () => {} },
       settled: () => {},
       faults: () => 0,
       noteFault: () => 1,
       forgetFaults: () => {},
     } as unknown as Run,
-    goesOn: () => true,
+    goesOn: () => goesOn,
     claims: new Set(),
     resolve: async (unsaid: readonly Unsaid[], groups: readonly number[]) => {
       looked.push(...unsaid.map(({ uid }) => uid));
@@ -151,6 +167,51 @@ test('what can’t be looked for because another worker has taken over is report
     told: [{ uids: [], unsaid: 2 }],
     refused: [],
   });
+});
+
+test('where the outcome can’t be written down, nothing goes on as if it had been', async () => {
+  const settle = () => Promise.reject(LOST);
+  expect(await sent({ settle })).toMatchObject({ failure: LOST, looked: [] });
+});
+
+test('once the copy is stopped, no message is sent any more', async () => {
+  let appends = 0;
+  const append: typeof storing = (path, given) => {
+    appends += 1;
+    return storing(path, given);
+  };
+  expect(await sent({ append, goesOn: false })).toMatchObject({ failure: { name: 'Stopped' }, looked: [] });
+  expect(appends).toBe(0);
+});
+
+test('what a group under way did not need of a day’s octets is left to the next one', async () => {
+  const sizes = { ...SIZES, group: { ...SIZES.group, messages: 1 } };
+  const spent = new ProviderLimit('destination', 0);
+  let takes = 0;
+  const limited = async () => {
+    takes += 1;
+    if (takes === 2) throw spent;
+  };
+  expect(await sent({ sizes, take: limited })).toMatchObject({ failure: undefined, looked: [1, 2] });
+  takes = 1;
+  expect(await sent({ sizes, take: limited })).toMatchObject({ failure: spent, looked: [] });
+});
+
+test('of messages for which there is no room together, those for which there is are stored', async () => {
+  const error = new MailError('full', 'Over quota.');
+  let stored = 0;
+  const append = (path: string, given: AsyncIterable<NewMessage>, { together }: { readonly together: boolean }) => {
+    const { sent } = storing(path, given);
+    const fits = async () =>
+      (await sent).map((each): Appended => {
+        if (together || stored > 0) return { kind: 'failed', error };
+        stored += 1;
+        return each;
+      });
+    return { sent, outcome: fits() };
+  };
+  expect(await sent({ append })).toMatchObject({ failure: error });
+  expect(stored).toBe(1);
 });
 
 test('a message that is refused for its date before its octets are asked for is sent with another date', async () => {
@@ -259,6 +320,43 @@ test('a message with an odd keyword beside too many keywords is sent without any
   }, stored);
   expect(await sent({ append, flags: ['\\Seen', '$Label1', LONG] })).toMatchObject({ looked: [1, 2], refused: [] });
   expect(stored.map(({ flags }) => flags)).toEqual([['\\Seen'], ['\\Seen']]);
+});
+
+function hasKeyword({ flags }: NewMessage): boolean {
+  return flags.includes(LONG);
+}
+
+/** Sends both, without an end, with an odd keyword and date. @returns which of the three they are stored with */
+async function storedBy(isRefused: (message: NewMessage, isEnded: boolean) => boolean) {
+  const stored: (readonly boolean[])[] = [];
+  const append: typeof storing = (_, given) => {
+    const outcome = (async () => {
+      const all: Appended[] = [];
+      for await (const message of given) {
+        const isEnded = (await octetsOf(message.octets)).at(-1) === 10;
+        const isFine = !isRefused(message, isEnded);
+        if (isFine) stored.push([isEnded, message.flags.includes(LONG), isOdd(message)]);
+        all.push(isFine ? { kind: 'stored' } : { kind: 'refused', reason: 'not accepted', text: '', isMisread: true });
+      }
+      return all;
+    })();
+    return { sent: outcome, outcome };
+  };
+  expect(await sent({ append, end: '', flags: [LONG], hasOddDate: true })).toMatchObject({ refused: [] });
+  expect(stored[1]).toEqual(stored[0]);
+  return stored[0];
+}
+
+test('a message without an end to its last line, and with an odd keyword or date, is changed in what is refused only', async () => {
+  expect(await storedBy((_, isEnded) => !isEnded)).toEqual([true, true, true]);
+  expect(await storedBy(hasKeyword)).toEqual([false, false, true]);
+  expect(await storedBy((message, isEnded) => hasKeyword(message) || !isEnded)).toEqual([true, false, true]);
+  expect(await storedBy((message) => hasKeyword(message) || isOdd(message))).toEqual([false, false, false]);
+  expect(await storedBy((message, isEnded) => hasKeyword(message) || isOdd(message) || !isEnded)).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 test.each<[string, Destination]>([

@@ -103,7 +103,7 @@ async function rowsOfStored(...answers: readonly { readonly uid: number; readonl
     sent,
     [],
     answers.map((answer) => ({ kind: 'stored', ...answer })),
-    { together: true, ended: false },
+    { together: true },
     sending,
   );
   return {

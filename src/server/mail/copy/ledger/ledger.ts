@@ -33,6 +33,8 @@ export type Planned = {
    * there may be too many.
    */
   readonly unlabelled?: number;
+  /** Whether it is sent with a CRLF at its end: Yahoo takes an unended last line for a part of the command. */
+  readonly isEnded?: boolean;
 };
 
 /**

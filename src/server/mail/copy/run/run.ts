@@ -96,10 +96,10 @@ export type Search = {
 };
 
 /**
- * What to do with a message that the destination refused as it was: send it as it is here, with a CRLF at the end if
- * `isEnded`; or write this row once the message has been looked for.
+ * What to do with a message that the destination refused as it was: send it as it is here, or write this row once the
+ * message has been looked for.
  */
-export type Otherwise = { readonly as: Planned; readonly isEnded: boolean } | { readonly row: NewRow };
+export type Otherwise = { readonly as: Planned } | { readonly row: NewRow };
 
 /** What the lanes of one copy share. */
 export type Run = {

@@ -6,7 +6,7 @@ import { digesting, END_OF_HEADER } from '../message/digest.ts';
 import { HEADERS_LOOKED_AT, sentDateOf } from '../message/message-text.ts';
 import { EARLIEST_DATE } from '../message/odd-dates.ts';
 import { notingBreaks, sourcePlace } from '../troubles/breaks.ts';
-import { type Sending, type Sent, subjectIn, type TooLarge, type Way } from './settling.ts';
+import { type Sending, type Sent, subjectIn, type TooLarge } from './settling.ts';
 
 const LINE_END = Buffer.from('\r\n');
 
@@ -24,7 +24,6 @@ export async function* newMessages(
   fetched: AsyncIterable<Fetched>,
   group: Group,
   sending: Sending,
-  { ended }: Way,
   { limit, sent, tooLarge, onBroken }: Passing,
 ): AsyncIterable<NewMessage> {
   const { mailbox, run, session } = sending;
@@ -36,7 +35,8 @@ export async function* newMessages(
       const planned = wanted.get(message.uid);
       if (planned === undefined) continue;
       wanted.delete(message.uid);
-      const size = message.size + (ended ? LINE_END.length : 0);
+      const { isEnded = false } = planned;
+      const size = message.size + (isEnded ? LINE_END.length : 0);
       if (size > limit) {
         const { head } = await headOf(message.octets);
         tooLarge.push({ ...message, ...subjectIn(head) });
@@ -48,7 +48,7 @@ export async function* newMessages(
       for (let times = planned.unlabelled ?? 0; times > 0; times -= 1) flags = unlabelled(flags);
       let isReadAlone = false;
       sent.push({ message, flags, date: dated.date, isGiven: () => hasBegun() && !isReadAlone, digest });
-      yield { size, flags, internalDate: dated.date, octets: ended ? withLineEnd(octets) : octets };
+      yield { size, flags, internalDate: dated.date, octets: isEnded ? withLineEnd(octets) : octets };
       // If the server refuses an append before any octet, the message is read all the same, for its digest.
       isReadAlone = !hasBegun();
       if (isReadAlone) for await (const _chunk of octets);

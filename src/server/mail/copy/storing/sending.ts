@@ -35,9 +35,8 @@ import {
 
 /** At most this many groups await their outcome while the next one is sent. */
 const GROUPS_UNDER_WAY = 3;
-const TOGETHER: Way = { together: true, ended: false };
-const ALONE: Way = { together: false, ended: false };
-const ENDED: Way = { together: false, ended: true };
+const TOGETHER: Way = { together: true };
+const ALONE: Way = { together: false };
 
 /** Requests the first of the messages that {@link sendMessages} is to send, in this order. */
 export function askForFirst(messages: readonly Planned[], session: Session, path: string, sizes: Sizes): Fetches {
@@ -65,23 +64,18 @@ export async function sendMessages(messages: readonly Planned[], sending: Sendin
   const { sizes } = run.copy;
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   const rows: NewRow[] = [];
-  const unended: Planned[] = [];
   const others: Planned[] = [];
   for (const message of messages) {
     const known = run.otherwise.get(messageName(place, message.uid));
     if (known === undefined) others.push(message);
     else if ('row' in known) rows.push(known.row);
-    else (known.isEnded ? unended : others).push(known.as);
+    else others.push(known.as);
   }
   await commitRefused(rows, sending);
   for (const [index, part] of [...partsOf(others, session, sizes)].entries()) {
     const first = index === 0 ? begun : undefined;
     const groups = groupsOf(part, sizes, apartIn(sending));
     await sendPart(first ?? openFetches(groups, session.reader, mailbox.sourcePath, sizes), sending);
-  }
-  for (const part of partsOf(unended, session, sizes)) {
-    const ended = await sendEnded(part, sending);
-    await settleUnseen(ended.unseen, sending);
   }
 }
 
@@ -100,13 +94,6 @@ function forget(messages: readonly Pick<Planned, 'uid'>[], { mailbox, session, r
   for (const { uid } of messages) run.otherwise.delete(messageName(place, uid));
 }
 
-/** Sends messages with a CRLF at the end. Yahoo takes one whose last line has no end for a part of the command. */
-function sendEnded(messages: readonly Planned[], sending: Sending): Promise<Left> {
-  const { session, mailbox, run } = sending;
-  const options = { ...run.copy.sizes, alone: true };
-  return sendGroups(openFetches(singly(messages), session.reader, mailbox.sourcePath, options), sending, ENDED);
-}
-
 async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
   const { sizes } = sending.run.copy;
   const ask = (groups: readonly Planned[][], alone: boolean) =>
@@ -119,21 +106,15 @@ async function sendPart(fetches: Fetches, sending: Sending): Promise<void> {
   const again = await sendGroups(ask(late, true), sending, TOGETHER);
   const single = singly([...again.unseen, ...again.refusedTogether]);
   const third = await sendGroups(ask(single, true), sending, ALONE);
-  const all = [first, second, again, third];
-  const changed: Left[] = [];
+  const unseen = [...third.unseen];
   // A message may need more than one change.
-  let redated = all.flatMap((each) => each.redated);
-  while (redated.length > 0) {
-    const dated = await sendGroups(ask(singly(redated), true), sending, ALONE);
-    changed.push(dated);
-    redated = [...dated.redated];
+  let changed = [first, second, again, third].flatMap((each) => each.changed);
+  while (changed.length > 0) {
+    const left = await sendGroups(ask(singly(changed), true), sending, ALONE);
+    unseen.push(...left.unseen);
+    changed = [...left.changed];
   }
-  const unended = [...all, ...changed].flatMap((each) => each.unended);
-  const ended = await sendEnded(unended, sending);
-  await settleUnseen(
-    [third, ...changed, ended].flatMap((each) => each.unseen),
-    sending,
-  );
+  await settleUnseen(unseen, sending);
 }
 
 function singly(messages: readonly Planned[]): Planned[][] {
@@ -191,8 +172,7 @@ function apartIn({ mailbox, session, run }: Sending): (message: Planned) => bool
 type Came = {
   readonly left: {
     readonly refusedTogether: Planned[];
-    readonly unended: Planned[];
-    readonly redated: Planned[];
+    readonly changed: Planned[];
     readonly unseen: Planned[];
   };
   readonly refused: Refused[];
@@ -217,7 +197,7 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
   const { run, goesOn } = sending;
   const limit = appendLimitOf(sending);
   const came: Came = {
-    left: { refusedTogether: [], unended: [], redated: [], unseen: [] },
+    left: { refusedTogether: [], changed: [], unseen: [] },
     refused: [],
     unwritten: [],
     unsaid: [],
@@ -259,8 +239,7 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
   await commitRefused(came.unwritten.filter(isLeft), sending);
   return {
     refusedTogether: left.refusedTogether.filter(isLeft),
-    unended: left.unended.filter(isLeft),
-    redated: left.redated.filter(isLeft),
+    changed: left.changed.filter(isLeft),
     unseen: left.unseen,
   };
 }
@@ -298,7 +277,7 @@ async function sendGroup(
   const tooLarge: TooLarge[] = [];
   const appending = session.writer.append(
     mailbox.destinationPath,
-    newMessages(messages, group, sending, way, {
+    newMessages(messages, group, sending, {
       limit: appendLimitOf(sending),
       sent,
       tooLarge,
@@ -333,14 +312,12 @@ function noteSettled(settled: Settled, group: Group, sending: Sending, came: Cam
   if (settled.isKnown) forget(group.messages, sending);
   // Kept for the run: the connection may end before their turn, and this need not be found out again.
   const note = (uid: number, known: Otherwise) => run.otherwise.set(messageName(place, uid), known);
-  for (const as of settled.redated) note(as.uid, { as, isEnded: false });
-  for (const as of settled.unended) note(as.uid, { as, isEnded: true });
+  for (const as of settled.changed) note(as.uid, { as });
   for (const row of settled.unwritten) note(row.uid, { row });
   if (session.writer.traits.together)
     for (const { uid } of settled.refusedTogether) run.noteFault(refusalName(place, uid));
   left.refusedTogether.push(...settled.refusedTogether);
-  left.unended.push(...settled.unended);
-  left.redated.push(...settled.redated);
+  left.changed.push(...settled.changed);
   left.unseen.push(...settled.unseen);
   came.refused.push(...settled.refused);
   came.unwritten.push(...settled.unwritten);

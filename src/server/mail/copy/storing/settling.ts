@@ -1,3 +1,4 @@
+import type { Clock } from '../../../clock.ts';
 import { isBreak, isFarewell, isInTrouble, MailError } from '../../imap/mail-error.ts';
 import type { Appended, Fetched, RefusalReason, Selected } from '../../imap/streams.ts';
 import { isOddKeyword, unlabelled } from '../../imap/wire/flags.ts';
@@ -42,18 +43,16 @@ export type Sent = {
 /** A message that is not sent, because the destination takes none of that size. */
 export type TooLarge = Omit<Fetched, 'octets'> & { readonly subject?: string };
 
-/** How messages are sent: `together`, several in one command; `ended`, with a CRLF added at the end. */
-export type Way = { readonly together: boolean; readonly ended: boolean };
+/** How messages are sent: `together`, several in one command. */
+export type Way = { readonly together: boolean };
 
 /**
- * Messages without a row that are to be tried in another way. A server that refused `unended` and `redated` may accept
- * them with a CRLF at the end, with the date that they have here, or without odd keywords. `unseen` did not come from
- * the source.
+ * Messages without a row that are to be tried in another way. A server that refused `changed` may accept them as they
+ * are here: with a CRLF at the end, without odd keywords, or with another date. `unseen` did not come from the source.
  */
 export type Left = {
   readonly refusedTogether: readonly Planned[];
-  readonly unended: readonly Planned[];
-  readonly redated: readonly Planned[];
+  readonly changed: readonly Planned[];
   readonly unseen: readonly Planned[];
 };
 
@@ -89,8 +88,7 @@ type Gathered = {
   readonly unsaid: Unsaid[];
   readonly refused: Refused[];
   readonly refusedTogether: Planned[];
-  readonly unended: Planned[];
-  readonly redated: Planned[];
+  readonly changed: Planned[];
   readonly broken: Planned[];
   /** Whether it is known for every message if it was stored. */
   isKnown: boolean;
@@ -124,8 +122,7 @@ export async function settleGroup(
     unsaid: [],
     refused: [],
     refusedTogether: [],
-    unended: [],
-    redated: [],
+    changed: [],
     broken: [],
     isKnown: true,
     stored: 0,
@@ -149,7 +146,7 @@ export async function settleGroup(
           one,
           planned,
           outcome,
-          { ...way, isAlone: !way.together || sent.length === 1 || isItsOwn(uid, sending) },
+          !way.together || sent.length === 1 || isItsOwn(uid, sending),
           sending,
           gathered,
         );
@@ -260,7 +257,7 @@ function gatherRefused(
   { message, flags, date, digest }: Sent,
   planned: Planned,
   outcome: Extract<Appended, { kind: 'refused' }>,
-  { isAlone, ended }: { readonly isAlone: boolean; readonly ended: boolean },
+  isAlone: boolean,
   { mailbox, run }: Sending,
   gathered: Gathered,
 ): void {
@@ -268,25 +265,34 @@ function gatherRefused(
   const isWhole = size === message.size;
   // Of several in one command the reason holds for one only, and some servers have stored those before it.
   const isOpen = (outcome.reason === 'not accepted' || !isAlone) && isWhole;
-  const isUnended = isOpen && outcome.isMisread === true && size > 0 && !isEnded && !ended;
-  const mayBeOther = isOpen && !ended;
-  const mayBeOfFlags =
-    outcome.isOfFlags === true
-      ? unlabelled(flags).length < flags.length
-      : outcome.isMisread === true && flags.some(isOddKeyword);
-  const mayBeRedated = mayBeOther && planned.isRedated !== true;
-  // If the flags or the date may be the cause, the flags come first.
-  const other =
-    mayBeOther && !isUnended && mayBeOfFlags
-      ? { ...planned, unlabelled: (planned.unlabelled ?? 0) + 1 }
-      : mayBeRedated
-        ? redated(planned, date, run.copy.clock)
-        : null;
-  const hasRow = isAlone && !isUnended && other === null;
+  const isUnended = size > 0 && !isEnded;
+  const other = isOpen ? otherThan(planned, { flags, date, isUnended }, outcome, run.copy.clock) : null;
+  const hasRow = isAlone && other === null;
   if (hasRow) gathered.rows.push(refusal(mailbox, { ...message, ...subjectIn(head) }, outcome.reason));
-  else if (isAlone) gathered[isUnended ? 'unended' : 'redated'].push(other ?? planned);
+  else if (isAlone) gathered.changed.push(other ?? planned);
   else gathered.refusedTogether.push(planned);
   if (isOpen) gathered.refused.push({ ...whatOf(message, date, { size, sha256, head }, planned), hasRow });
+}
+
+/**
+ * How the server may accept a message that it refused as it was sent: of its end, its flags and its date, whichever may
+ * be the cause, and comes first, is changed. An end that was added in vain was not the cause, and is taken off again.
+ * @returns `null` when nothing is left to be changed
+ */
+function otherThan(
+  planned: Planned,
+  { flags, date, isUnended }: Pick<Sent, 'flags' | 'date'> & { readonly isUnended: boolean },
+  outcome: Extract<Appended, { kind: 'refused' }>,
+  clock: Clock,
+): Planned | null {
+  const isMisread = outcome.isMisread === true;
+  if (isMisread && isUnended && planned.isEnded !== true) return { ...planned, isEnded: true };
+  const { isEnded: _, ...unended } = planned;
+  const before = isMisread ? unended : planned;
+  const isOfOddOnes = isMisread && flags.some(isOddKeyword);
+  if (outcome.isOfFlags === true ? unlabelled(flags).length < flags.length : isOfOddOnes)
+    return { ...before, unlabelled: (planned.unlabelled ?? 0) + 1 };
+  return planned.isRedated === true ? null : redated(before, date, clock);
 }
 
 /** There may be room for some of them, if not for all together, and some servers have stored those. */
