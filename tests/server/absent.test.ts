@@ -113,12 +113,19 @@ async function readerOf(side: 'source' | 'destination', { has = [], hides = [], 
   const reader = await memoryAccount(boxes).source.reader();
   const failing = side === 'source' ? 'Lists' : 'Other';
   const isShown = ({ uid }: { readonly uid: number }) => !hides.includes(uid);
-  const other: Pick<MailReader, 'open' | 'list' | 'look'> = {
+  const find = (path: string) => {
+    if (there.isMissing === true && path === 'Lists')
+      throw new MailError('refused', 'No.', { responseCode: 'NONEXISTENT' });
+  };
+  const other: Pick<MailReader, 'open' | 'status' | 'list' | 'look'> = {
     open: async (path) => {
       if (troubled === side && path === failing) throw TROUBLE;
-      if (there.isMissing === true && path === 'Lists')
-        throw new MailError('refused', 'No.', { responseCode: 'NONEXISTENT' });
+      find(path);
       return { ...(await reader.open(path)), uidNext: 20 };
+    },
+    status: async (path) => {
+      find(path);
+      return reader.status(path);
     },
     async *list(path, from) {
       for await (const page of reader.list(path, from)) yield page.filter(isShown);

@@ -28,8 +28,9 @@ function asking(path: string, opening: MailError | null, status: MailError | nul
 
 describe('a mailbox that can’t be opened', () => {
   test.each<[string, Parameters<typeof asking>, boolean]>([
-    ['is missing where the server says so', ['Lists', no('NONEXISTENT'), null, ['Lists']], true],
-    ['is missing where one could make it', ['Lists', no('TRYCREATE'), null, ['Lists']], true],
+    ['is missing where the server says so', ['Lists', no('NONEXISTENT'), no(), ['Lists']], true],
+    ['is missing where one could make it', ['Lists', no('TRYCREATE'), no(), ['Lists']], true],
+    ['is there where the server says so, and how many it has', ['Lists', no('NONEXISTENT'), null, ['Lists']], false],
     ['is missing where it is neither listed nor has a state', ['Lists', no(), no(), ['Other']], true],
     ['is there where it is listed', ['Lists', no(), no(), ['Other', 'Lists']], false],
     ['is there where it is listed in other letters', ['Lists', no(), no(), ['LISTS']], false],

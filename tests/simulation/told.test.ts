@@ -154,6 +154,15 @@ const CASES: readonly (readonly [string, Partial<Scenario>, Partial<Expected>])[
     { told: [{ ...REVIEW, mailboxesLeft: 1 }], doubled: 0 },
   ],
   [
+    'what is in a mailbox that the destination no longer opens, and says is not there, is not told as removed',
+    {
+      folders: [...inbox(6), { name: 'Letters', letters: 20 }],
+      sizes: SMALL,
+      destination: { closing: { path: 'Letters', opens: 2, code: 'NONEXISTENT' } },
+    },
+    { told: [{ ...REVIEW, mailboxesLeft: 1 }], missing: 0, doubled: 0 },
+  ],
+  [
     'other dates than were sent are told, also where the destination says no UIDs',
     { folders: inbox(10), destination: { ignoresDate: true, uidPlus: false } },
     { told: [{ ...REVIEW, changed: 10 }], missing: 0, doubled: 0 },

@@ -11,15 +11,14 @@ import { askedAgain, openAside, refusedForNow, unlessInTrouble, validityOf } fro
 import { fold } from './mapping.ts';
 
 /**
- * Whether a mailbox that can't be opened is missing: the server says so, or neither lists it nor answers STATUS. One
- * that nobody may open (NOPERM) is there.
+ * Whether a mailbox that can't be opened is missing: the server says so, or does not list it, and it does not answer
+ * STATUS either. One that nobody may open (NOPERM) is there.
  * @param listed the paths that the account lists
  */
 export async function isMissing(reader: MailReader, path: string, listed: readonly string[]): Promise<boolean> {
   const refusal = await refusalOf(reader.open(path));
-  if (refusal !== null && isOfNone(refusal)) return true;
-  if (refusal === null || refusal.responseCode === 'NOPERM' || path === 'INBOX') return false;
-  if (listed.some((each) => fold(each) === fold(path))) return false;
+  if (refusal === null || refusal.responseCode === 'NOPERM') return false;
+  if (!isOfNone(refusal) && (path === 'INBOX' || listed.some((each) => fold(each) === fold(path)))) return false;
   return (await refusalOf(reader.status(path))) !== null;
 }
 
