@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { match, type Wanted } from '../../src/server/mail/copy/looking/matching.ts';
 import type { Run } from '../../src/server/mail/copy/run/run.ts';
-import { destinationPlace, openFaults, sourcePlace } from '../../src/server/mail/copy/troubles/breaks.ts';
+import { destinationPlace, messageName, openFaults, sourcePlace } from '../../src/server/mail/copy/troubles/breaks.ts';
 import type { Listed } from '../../src/server/mail/imap/streams.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
 
@@ -17,6 +17,8 @@ type Given = {
   readonly source?: readonly Mail[] | null;
   /** By UID, what is listed and not handed out. */
   readonly withheld?: readonly number[];
+  /** By UID, what the source is not asked for any more, as connections have broken off at it. */
+  readonly unreadable?: readonly number[];
   /** What the destination says of each size. */
   readonly sizeOf?: (size: number) => number;
   /** What it has confirmed as stored. */
@@ -29,7 +31,7 @@ const sizeOf = ({ text = TEXT }: Mail) => Buffer.byteLength(text);
 async function matched(
   wanted: readonly (Mail & { readonly isKnown?: boolean; readonly size?: number })[],
   there: readonly Mail[],
-  { source = wanted, withheld = [], sizeOf: listedSize = (size) => size, stored = [] }: Given = {},
+  { source = wanted, withheld = [], unreadable = [], sizeOf: listedSize = (size) => size, stored = [] }: Given = {},
 ) {
   const openReader = (messages: readonly Mail[], kept: readonly number[] = []) =>
     memoryAccount(
@@ -62,12 +64,15 @@ async function matched(
     looked: () => {},
     copy: { signal: new AbortController().signal },
   } as unknown as Run;
+  const asked = source === null ? null : sourcePlace(reader, 'Lists', 1n);
+  for (const uid of asked === null ? [] : unreadable)
+    for (let breaks = 0; breaks < 9; breaks += 1) run.noteFault(messageName(asked, uid));
   const { found, gone } = await match(
     wanted.map((mail): Wanted => {
       const { uid, text = TEXT, date = DATE, size = sizeOf(mail), isKnown = false } = mail;
       return { uid, size, date, ...(isKnown ? { sha256: createHash('sha256').update(text).digest('hex') } : {}) };
     }),
-    source === null ? null : sourcePlace(reader, 'Lists', 1n),
+    asked,
     candidates.map((listed) => ({ ...listed, size: listedSize(listed.size) })),
     destinationPlace(checker, 'Lists', 1n),
     run,
@@ -121,6 +126,14 @@ test('of equal messages the one that is confirmed as stored is what is there', a
   expect(await matched(wanted, [{ uid: 11 }], { stored: [2] })).toMatchObject({ found: [[2, 11, 'stored']] });
   const kept = [{ uid: 11, text: `X-Provider: yes\r\n${TEXT.replace('Body', 'Else')}` }];
   expect(await matched(wanted, kept, { stored: [2] })).toMatchObject({ found: [[2, 11, 'changed']] });
+});
+
+test('what is confirmed as stored is there in another form where the source is not asked for it any more', async () => {
+  const wanted = [{ uid: 1, isKnown: true }];
+  const there = [{ uid: 11, text: `X-Provider: yes\r\n${TEXT}` }];
+  const given = { unreadable: [1], stored: [1] };
+  expect(await matched(wanted, there, given)).toMatchObject({ found: [[1, 11, 'stored']], isRead: false, gone: [] });
+  expect(await matched(wanted, there, { ...given, stored: [] })).toMatchObject({ found: [], gone: [] });
 });
 
 test('what has another body is found by its Message-ID and date together, and without one only where it is stored', async () => {

@@ -76,6 +76,10 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
   [866_312, 'what is there in another form is not lost where the source does not hand out the original at that moment'],
   [897_582, 'a message of few octets, or none, that was stored and refused all the same is not stored again'],
   [897_633, 'what was stored in a mailbox that has another name, and is refused for a moment, is not stored again'],
+  [
+    5_000_162,
+    'what came without its UID, in another form, is not told as lost where its source is not asked for it any more',
+  ],
   [816_311, 'what is not handed out is known by its size where no dates can be read, and not stored with each run'],
 ]);
 

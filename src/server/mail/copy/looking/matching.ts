@@ -133,8 +133,8 @@ async function matchAmong(
   findSame((sha256) => sha256);
   const open = wanted.filter(({ uid }) => !found.has(uid));
   const isOver = open.length === 0 || left.size === 0;
-  const { unsent, unshown, unfit } = isOver
-    ? { unsent: [], unshown: [], unfit: [] }
+  const { unsent, uncompared, unshown, unfit } = isOver
+    ? { unsent: [], uncompared: [], unshown: [], unfit: [] }
     : await matchForms(open, { source, destination, run }, [...left], gone, found, areStored);
   for (const listed of unshown) unread.set(listed.uid, listed);
   const unhanded =
@@ -145,8 +145,8 @@ async function matchAmong(
           .map((uid) => messageName(destination, uid));
   matchUnread(wanted, known, unread, found, areStored);
   // One that can't be compared now must be there in another form, and is compared when it is read back.
-  const uncompared = wanted.filter(({ uid }) => areStored(uid) && unsent.includes(uid));
-  matchUnread(uncompared, known, new Map(unfit.map((listed) => [listed.uid, listed])), found, () => false);
+  const stored = uncompared.filter(({ uid }) => areStored(uid));
+  matchUnread(stored, known, new Map(unfit.map((listed) => [listed.uid, listed])), found, () => false);
   const unseen = source === null ? [] : unsent.map((uid) => messageName(source, uid));
   return { found, gone, unseen: [...unhanded, ...unseen] };
 }
@@ -227,7 +227,8 @@ async function digestsOf(
 
 /**
  * Matches the rest by form, or by date and size if the source has lost it.
- * @returns what was asked for in vain, `unsent` and `unshown`; and what is stored and matches nothing, `unfit`
+ * @returns what was asked for in vain, `unsent` and `unshown`; what the source has and did not hand out, asked for or
+ *   not, `uncompared`; and what is stored and matches nothing, `unfit`
  */
 async function matchForms(
   wanted: readonly Wanted[],
@@ -236,14 +237,19 @@ async function matchForms(
   gone: ReadonlySet<number>,
   found: Map<number, Found>,
   areStored: (uid: number) => boolean,
-): Promise<Record<'unshown' | 'unfit', readonly Listed[]> & { readonly unsent: readonly number[] }> {
+): Promise<
+  Record<'unshown' | 'unfit', readonly Listed[]> & {
+    readonly unsent: readonly number[];
+    readonly uncompared: readonly Wanted[];
+  }
+> {
   const stored = new Set<Portrait>();
   for (const uids of inParts(left.map((listed) => listed.uid)))
     for await (const portrait of portraits(fetchReadable(destination, uids, run, AS_LISTED))) stored.add(portrait);
   const shown = new Set([...stored].map(({ uid }) => uid));
   const sent: Portrait[] = [];
-  const isAskedFor = ({ uid }: Wanted) => source !== null && !gone.has(uid) && isReadable(source, uid, run);
-  const readable = wanted.filter(isAskedFor).map(({ uid }) => uid);
+  const there = source === null ? [] : wanted.filter(({ uid }) => !gone.has(uid));
+  const readable = source === null ? [] : there.map(({ uid }) => uid).filter((uid) => isReadable(source, uid, run));
   if (source !== null)
     for (const uids of inParts(readable))
       for await (const portrait of portraits(fetchReadable(source, uids, run))) sent.push(portrait);
@@ -298,7 +304,8 @@ async function matchForms(
   const seen = new Set(sent.map(({ uid }) => uid));
   const unclaimed = new Set([...stored].map(({ uid }) => uid));
   return {
-    unsent: source === null ? [] : readable.filter((uid) => !seen.has(uid)),
+    unsent: readable.filter((uid) => !seen.has(uid)),
+    uncompared: there.filter(({ uid }) => !seen.has(uid)),
     unshown: left.filter(({ uid }) => !shown.has(uid)),
     unfit: left.filter(({ uid }) => unclaimed.has(uid)),
   };
