@@ -80,6 +80,7 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
     5_000_162,
     'what came without its UID, in another form, is not told as lost where its source is not asked for it any more',
   ],
+  [5_203_996, 'what came without its UID, and was sent with a date that its source does not tell, has that one'],
   [816_311, 'what is not handed out is known by its size where no dates can be read, and not stored with each run'],
 ]);
 

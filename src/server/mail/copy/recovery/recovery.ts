@@ -124,10 +124,12 @@ export async function settleOpen(
   const isThere = (uid: number) => there.has(uid) || claims.has(uid);
   const left = before.length > 0 ? NONE_LEFT : uidsLeft([...said.values()], found, { from, uidNext, isThere });
   for (const planned of wanted) {
-    const { uid, size, date } = planned;
+    const { uid, size } = planned;
     const one = found.get(uid);
-    const base = { uid, date, mailboxId: mailbox.id };
     const stored = said.get(uid);
+    // The one that it was sent with, also where its source tells none.
+    const { date } = stored ?? planned;
+    const base = { uid, date, mailboxId: mailbox.id };
     if (one !== undefined) {
       claims.add(one.destinationUid);
       const { isRead, hasDate: _, ...what } = one;
