@@ -73,6 +73,8 @@ export function Field({
           onType(addressIn(target.value));
         }}
         onCompositionEnd={({ currentTarget }) => {
+          // Nothing is rendered then, and whatever is rendered later would move the caret.
+          if (composed === null) return;
           caret.current = currentTarget.selectionStart;
           setComposed(null);
         }}
