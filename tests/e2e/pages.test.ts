@@ -1,6 +1,6 @@
 import type { BrowserContext, Page, Request } from 'playwright';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type SessionName, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
+import { FINISHED_EXPORT, type SessionName, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { sampleOf } from '../folders.ts';
 import { needs } from '../support/needs.ts';
 import { eachOf } from './each-of.ts';
@@ -774,6 +774,19 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       expect(asked()).toHaveLength(2);
     });
   });
+
+  test.each([true, false])(
+    'whether files can be downloaded is said: with cookies allowed, %s',
+    async (cookieEnabled) => {
+      await page.addInitScript((allowed) => {
+        Object.defineProperty(navigator, 'cookieEnabled', { value: allowed });
+      }, cookieEnabled);
+      wire.answer('/api/v2/status/', FINISHED_EXPORT);
+      await arrive(`/status?migration_id=${TRANSFER_ID}`);
+      await page.getByText('Download mail.zip').waitFor();
+      expect(await page.getByText('This browser blocks cookies').count()).toBe(cookieEnabled ? 0 : 1);
+    },
+  );
 
   test('on a page that the browser has translated, the button beside a password still says what it does', async () => {
     await page.goto(portal.url);
