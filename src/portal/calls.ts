@@ -93,7 +93,7 @@ type Listener = {
 /**
  * Follows a transfer until the signal aborts or the stream ends. Any end, including one by the server, is reported as
  * `lost`. The stream has only the cookie to show, and a browser that blocks cookies nothing: what it keeps back then is
- * asked for with the bearer.
+ * asked for with the bearer, unless that doesn't help either.
  */
 export function openStatusStream(
   id: string,
@@ -107,30 +107,46 @@ export function openStatusStream(
   const close = () => stream.close();
   signal.addEventListener('abort', close);
   const on = (name: StreamName, hear: (event: MessageEvent) => void) => stream.addEventListener(name, hear);
+  let isLost = false;
+  const isOver = () => isLost || signal.aborted;
   const lose = () => {
     close();
+    if (isOver()) return;
+    isLost = true;
     lost();
   };
   const ask = createApi(bearer);
-  let asked = 0;
-  let told = 0;
+  let asking: Promise<void> | null = null;
+  let isDue = false;
+  let helps = true;
   const askForMore = async () => {
-    const turn = (asked += 1);
-    const answer = await ask(detailedStatus, { query }, signal).catch(() => null);
-    // An answer may be overtaken by a later one, or by the end.
-    if (stream.readyState === EventSource.CLOSED || turn < told) return;
-    told = turn;
-    if (answer === null) lose();
-    else status(answer);
+    for (isDue = true; isDue && !isOver();) {
+      isDue = false;
+      const answer = await ask(detailedStatus, { query }, signal).catch(() => null);
+      if (answer === null) lose();
+      if (answer === null || isOver()) return;
+      helps = answer.limited !== true;
+      status(answer);
+    }
+    asking = null;
   };
   on('status', ({ data }) => {
     const read = readStatus(data);
     if (read === null) lose();
-    else if (read.limited === true && bearer() !== null) void askForMore();
-    else status(read);
+    else if (read.limited !== true || !helps || bearer() === null) status(read);
+    else if (asking === null) asking = askForMore();
+    else isDue = true;
   });
-  on('alive', alive);
-  on('end', lose);
+  // An answer that doesn't come is missed like a stream that is silent.
+  on('alive', () => {
+    if (asking === null) alive();
+  });
+  on('end', () => {
+    close();
+    // What was asked for may be the last status.
+    if (asking === null) lose();
+    else void asking.then(lose);
+  });
   stream.addEventListener('error', lose);
 }
 

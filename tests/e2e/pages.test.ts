@@ -1,6 +1,6 @@
 import type { BrowserContext, Page, Request } from 'playwright';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type SessionName, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
+import { FINISHED_EXPORT, type SessionName, SUBSCRIBER, TRANSFER_ID, type Wire } from '../support/portal-alone.ts';
 import { sampleOf } from '../folders.ts';
 import { needs } from '../support/needs.ts';
 import { eachOf } from './each-of.ts';
@@ -113,6 +113,7 @@ const VISITS: readonly (readonly [SessionName, string, string, string, string | 
 const NOT_FOUND = ['/status', '/status-from-email'];
 const titleOf = (heading: string) => (heading === TOOL ? TOOL : `${heading} – ${TOOL}`);
 const running = (done: number) => ({ emailmigration: { status: 'inprogress', done, total: 12 } });
+const numbers = (done: number) => ({ ...running(done), limited: true });
 const local = (length: number) => 'a'.repeat(length);
 const long = (length: number) =>
   `${local(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(length - 65 - 122 - 8)}.example`;
@@ -695,35 +696,97 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     });
   });
 
-  test('where cookies are blocked, a transfer is followed by the bearer, as the stream shows only numbers', async () => {
+  /** Statuses that a stream sends one after the other, and then nothing; `sent` tells when it has. */
+  const stream = async (...statuses: readonly object[]) => {
     await page.addInitScript(
-      (data) => {
+      (all) => {
         const Stream = class extends EventTarget {
-          static readonly CLOSED = 2;
-          readyState = 1;
           constructor() {
             super();
-            setTimeout(() => this.dispatchEvent(new MessageEvent('status', { data })), 200);
+            for (const [at, data] of all.entries())
+              setTimeout(
+                () => {
+                  this.dispatchEvent(new MessageEvent('status', { data }));
+                  if (at + 1 === all.length) document.documentElement.dataset['sent'] = '';
+                },
+                200 + at * 100,
+              );
           }
-          close() {
-            this.readyState = 2;
-          }
+          close() {}
         };
         Object.assign(globalThis, { EventSource: Stream });
       },
-      JSON.stringify({ ...running(7), limited: true }),
+      statuses.map((status) => JSON.stringify(status)),
     );
-    wire.answer('/api/v2/status/', ({ headers }) => {
-      const known = running(wire.askedFor('/api/v2/status/').length === 1 ? 3 : 8);
-      return { json: headers['authorization'] === 'Bearer known' ? known : { ...known, limited: true } };
-    });
+    return { sent: () => page.locator('html[data-sent]').waitFor({ state: 'attached' }) };
+  };
+  const follow = async () => {
     await arrive('/support-form');
     await page.evaluate(() => sessionStorage.setItem('jwt', 'known'));
     await page.goto(`${portal.url}/status?migration_id=${TRANSFER_ID}`);
-    await page.getByText('8 of 12 messages').waitFor();
-    expect(await page.getByRole('button', { name: 'Stop the transfer' }).count()).toBe(1);
-    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
+  };
+  const asked = () => wire.askedFor('/api/v2/status/');
+
+  describe('where the stream shows only numbers', () => {
+    test('as cookies are blocked, a transfer is followed by the bearer', async () => {
+      await stream(numbers(7));
+      wire.answer('/api/v2/status/', ({ headers }) => {
+        const done = asked().length === 1 ? 3 : 8;
+        return { json: headers['authorization'] === 'Bearer known' ? running(done) : numbers(done) };
+      });
+      await follow();
+      await page.getByText('8 of 12 messages').waitFor();
+      expect(await page.getByRole('button', { name: 'Stop the transfer' }).count()).toBe(1);
+      expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
+    });
+
+    test('whoever is signed in to another mailbox sees them, and more is asked for once', async () => {
+      await stream(numbers(4), numbers(5), numbers(6), numbers(7));
+      wire.answer('/api/v2/status/', { json: numbers(3) });
+      await follow();
+      await page.getByText('7 of 12 messages').waitFor();
+      // At first, and when the stream began.
+      expect(asked()).toHaveLength(2);
+    });
+
+    test('more is not asked for before the last answer is there, however long it takes', async () => {
+      const { sent } = await stream(numbers(4), numbers(5), numbers(6), numbers(7));
+      wire.answer('/api/v2/status/', async () => {
+        const which = asked().length;
+        if (which === 2) await sent();
+        return { json: running(which) };
+      });
+      await follow();
+      await page.getByText('3 of 12 messages').waitFor();
+      expect(asked()).toHaveLength(3);
+    });
+
+    test('the end is shown as soon as it is told', async () => {
+      const ended = { emailmigration: { status: 'completed', done: 12, total: 12 } };
+      wire.answer('/api/v2/status/events/', {
+        text: `event: status\ndata: ${JSON.stringify({ ...ended, limited: true })}\n\nevent: end\ndata: null\n\n`,
+        type: 'text/event-stream',
+      });
+      wire.answer('/api/v2/status/', () => ({ json: asked().length === 1 ? running(3) : ended }));
+      await follow();
+      await page.getByText('Your transfer is done').waitFor();
+      // Not lost, and asked for after a pause.
+      expect(asked()).toHaveLength(2);
+    });
   });
+
+  test.each([true, false])(
+    'whether files can be downloaded is said: with cookies allowed, %s',
+    async (cookieEnabled) => {
+      await page.addInitScript((allowed) => {
+        Object.defineProperty(navigator, 'cookieEnabled', { value: allowed });
+      }, cookieEnabled);
+      wire.answer('/api/v2/status/', FINISHED_EXPORT);
+      await arrive(`/status?migration_id=${TRANSFER_ID}`);
+      await page.getByText('Download mail.zip').waitFor();
+      expect(await page.getByText('This browser blocks cookies').count()).toBe(cookieEnabled ? 0 : 1);
+    },
+  );
 
   test('on a page that the browser has translated, the button beside a password still says what it does', async () => {
     await page.goto(portal.url);
@@ -814,6 +877,27 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       // Where it was composed, more is typed.
       await page.keyboard.type('.');
       expect(await field.inputValue()).toBe('maria.keller@sanbrunocable.example');
+    });
+
+    test('a composition in which nothing was composed leaves the caret alone, also later', async () => {
+      const answered = Promise.withResolvers<void>();
+      wire.answer('/api/capabilities/', async () => {
+        await answered.promise;
+        return { json: { allowed_operations: [], provider: 'other', auth: 'other' } };
+      });
+      await page.goto(portal.url);
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      const field = page.getByLabel('Email');
+      await field.fill('maria@sanbruno.example');
+      await field.press('Home');
+      // As a phone's keyboard does at a word that is only pointed at.
+      await field.dispatchEvent('compositionstart');
+      await field.dispatchEvent('compositionend');
+      await field.press('End');
+      answered.resolve();
+      await page.getByText('Please, enter a San Bruno email address.').waitFor();
+      await page.keyboard.type('s');
+      expect(await field.inputValue()).toBe('maria@sanbruno.examples');
     });
 
     test('a word that is being composed belongs to what is checked and sent', async () => {

@@ -73,7 +73,8 @@ export function Field({
           onType(addressIn(target.value));
         }}
         onCompositionEnd={({ currentTarget }) => {
-          caret.current = currentTarget.selectionStart;
+          // Where nothing was composed, nothing is rendered now, and what is rendered later would move the caret.
+          if (composed !== null) caret.current = currentTarget.selectionStart;
           setComposed(null);
         }}
         onBlur={onLeave}

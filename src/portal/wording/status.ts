@@ -225,6 +225,9 @@ export const status = {
     link: 'contact support',
     after: (phone: string) => ` or call ${unbroken(phone)}, and have your transfer ID at hand.`,
   },
+  /** Beside what only the browser's cookie opens: without it, one would be asked to sign in again and again. */
+  withoutCookies:
+    "This browser blocks cookies, so it can't download this. Please allow cookies for this site and sign in again, or use another browser.",
   exports: {
     title: 'Your files',
     /** With several, each by its number: their names are long, and differ in a digit. */

@@ -6,6 +6,7 @@ import { Form } from '../../parts/form.tsx';
 import { useSend } from '../../wizard-context.tsx';
 import { acts as words } from '../../wording/acts.ts';
 import { ActDialog, ActOutcome, Ask, Password, Submit } from './act-dialog.tsx';
+import { WithoutCookies } from './without-cookies.tsx';
 
 type Props = { readonly snapshot: WizardSnapshot };
 
@@ -41,6 +42,7 @@ export function Receipt({ snapshot }: Props) {
   return (
     <ActDialog title={title}>
       <p>{text}</p>
+      <WithoutCookies />
       <ul className="rows">
         {links.map(({ format, text }) => (
           <li key={format}>

@@ -13,6 +13,7 @@ import { attention } from '../../wording/acts.ts';
 import { cancelled } from '../../wording/status-life.ts';
 import { exportBadge, status } from '../../wording/status.ts';
 import { Banner, SlowNote } from '../banner.tsx';
+import { WithoutCookies } from './without-cookies.tsx';
 
 const words = status.exports;
 
@@ -56,6 +57,7 @@ export function Exports({ snapshot, files }: Props) {
       {files.length > 1 && <p>{words.parts(files.length)}</p>}
       {files[0] !== undefined && <p>{words.until(files[0].expires)}</p>}
       {files.length > 0 && <p>{words.extract(files.length)}</p>}
+      {files.length > 0 && <WithoutCookies />}
       {files.length > 0 && (
         <ul className="rows">
           {files.map((file, index) => (
