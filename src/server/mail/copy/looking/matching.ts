@@ -283,6 +283,12 @@ async function matchForms(
   await settle('kept', ({ form }) => form.body, isKept);
   const mayBe = (one: Portrait, other: Portrait) => isSameId(one, other) || areStored(one.uid);
   await settle('changed', ({ form }, date) => `${form.messageId} ${date}`, mayBe);
+  // The server has said that it is there, and may keep no dates.
+  await settle(
+    'changed',
+    ({ form }) => form.messageId,
+    ({ uid }) => areStored(uid),
+  );
   const isLost = ({ uid }: Wanted) => !found.has(uid) && (source === null || gone.has(uid));
   const settleLost = async (
     isWanted: (message: Wanted) => boolean,
