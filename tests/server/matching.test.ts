@@ -128,12 +128,14 @@ test('of equal messages the one that is confirmed as stored is what is there', a
   expect(await matched(wanted, kept, { stored: [2] })).toMatchObject({ found: [[2, 11, 'changed']] });
 });
 
-test('what is confirmed as stored is there in another form where the source is not asked for it any more', async () => {
+test('what is confirmed as stored is there in another form where the source is not asked for it any more, or can’t be', async () => {
   const wanted = [{ uid: 1, isKnown: true }];
   const there = [{ uid: 11, text: `X-Provider: yes\r\n${TEXT}` }];
-  const given = { unreadable: [1], stored: [1] };
-  expect(await matched(wanted, there, given)).toMatchObject({ found: [[1, 11, 'stored']], isRead: false, gone: [] });
-  expect(await matched(wanted, there, { ...given, stored: [] })).toMatchObject({ found: [], gone: [] });
+  for (const given of [{ unreadable: [1] }, { source: null }]) {
+    const asStored = { found: [[1, 11, 'stored']], isRead: false, gone: [] };
+    expect(await matched(wanted, there, { ...given, stored: [1] })).toMatchObject(asStored);
+    expect(await matched(wanted, there, given)).toMatchObject({ found: [], gone: [] });
+  }
 });
 
 test('what has another body is found by its Message-ID and date together, and without one only where it is stored', async () => {

@@ -176,6 +176,17 @@ const CASES: readonly (readonly [string, Partial<Scenario>, Partial<Expected>])[
     { told: [{ ...REVIEW, mailboxesLeft: 1 }], doubled: 0 },
   ],
   [
+    'what was stored without its UID, in another form, is not told as lost where its folder is deleted at the source',
+    {
+      folders: [...inbox(1), { name: 'Letters', letters: 12 }],
+      connections: 1,
+      sizes: SMALL,
+      destination: { uidPlus: false, rewriting: 'adds headers', goodbyeAfterCommands: 9 },
+      deeds: [{ side: 'source', atCommand: 28, does: 'deletes a mailbox' }],
+    },
+    { told: [{ ...REVIEW, mailboxesLeft: 1 }], missing: 0, doubled: 0 },
+  ],
+  [
     'other dates than were sent are told, also where the destination says no UIDs',
     { folders: inbox(10), destination: { ignoresDate: true, uidPlus: false } },
     { told: [{ ...REVIEW, changed: 10 }], missing: 0, doubled: 0 },
