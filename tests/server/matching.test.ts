@@ -65,8 +65,8 @@ async function matched(
     copy: { signal: new AbortController().signal },
   } as unknown as Run;
   const asked = source === null ? null : sourcePlace(reader, 'Lists', 1n);
-  for (const uid of asked === null ? [] : unreadable)
-    for (let breaks = 0; breaks < 9; breaks += 1) run.noteFault(messageName(asked, uid));
+  if (asked !== null)
+    for (const uid of unreadable) for (let breaks = 0; breaks < 9; breaks += 1) run.noteFault(messageName(asked, uid));
   const { found, gone } = await match(
     wanted.map((mail): Wanted => {
       const { uid, text = TEXT, date = DATE, size = sizeOf(mail), isKnown = false } = mail;
@@ -128,12 +128,14 @@ test('of equal messages the one that is confirmed as stored is what is there', a
   expect(await matched(wanted, kept, { stored: [2] })).toMatchObject({ found: [[2, 11, 'changed']] });
 });
 
-test('what is confirmed as stored is there in another form where the source is not asked for it any more', async () => {
+test('what is confirmed as stored is there in another form where the source is not asked for it any more, or can’t be', async () => {
   const wanted = [{ uid: 1, isKnown: true }];
   const there = [{ uid: 11, text: `X-Provider: yes\r\n${TEXT}` }];
-  const given = { unreadable: [1], stored: [1] };
-  expect(await matched(wanted, there, given)).toMatchObject({ found: [[1, 11, 'stored']], isRead: false, gone: [] });
-  expect(await matched(wanted, there, { ...given, stored: [] })).toMatchObject({ found: [], gone: [] });
+  for (const given of [{ unreadable: [1] }, { source: null }]) {
+    const asStored = { found: [[1, 11, 'stored']], isRead: false, gone: [] };
+    expect(await matched(wanted, there, { ...given, stored: [1] })).toMatchObject(asStored);
+    expect(await matched(wanted, there, given)).toMatchObject({ found: [], gone: [] });
+  }
 });
 
 test('what has another body is found by its Message-ID and date together, and without one only where it is stored', async () => {
@@ -145,6 +147,24 @@ test('what has another body is found by its Message-ID and date together, and wi
   expect(await found(bare, { uid: 11, text: body(bare) }, { stored: [1] })).toMatchObject({
     found: [[1, 11, 'changed']],
   });
+});
+
+test('what is confirmed as stored, and has another body and another date, is found by its Message-ID', async () => {
+  const there = [
+    { uid: 11, text: body(TEXT), date: DATE + 60 },
+    { uid: 12, text: body(TEXT) },
+  ];
+  const wanted = [{ uid: 1 }, { uid: 2, text: TEXT.replace('Body', 'More'), date: DATE + 120 }];
+  // The one with its own date comes first.
+  expect(await matched(wanted, there, { stored: [1, 2] })).toMatchObject({
+    found: [
+      [1, 12, 'changed'],
+      [2, 11, 'changed'],
+    ],
+    hasDate: false,
+  });
+  expect(await matched(wanted, there)).toMatchObject({ found: [[1, 12, 'changed']] });
+  expect(await found(TEXT, { uid: 11, text: OTHER, date: DATE + 60 }, { stored: [1] })).toMatchObject({ found: [] });
 });
 
 test.each<[string, Partial<Wanted> & { isKnown?: boolean }, Mail, boolean]>([

@@ -113,6 +113,17 @@ describe('a message that is missing', () => {
     expect(await lookFor('stored', other)).toEqual({ moved, isSure: true });
   });
 
+  test('may be in a mailbox of another name which the server says is not there, and of which it tells the state', async () => {
+    const error = no('NONEXISTENT');
+    const { checker, run } = await otherMailbox({ uidValidity: renamed });
+    const open = async (path: string) => {
+      if (path === 'Other') throw error;
+      return checker.open(path);
+    };
+    const look = findMoved([{ ...MISSING, fate: 'stored' }], FROM, ['Lists'], null, { ...checker, open }, run);
+    await expect(look).rejects.toBe(error);
+  });
+
   test('is not what has only its Message-ID and date where it is a twin', async () => {
     const { source: account } = memoryAccount([
       {

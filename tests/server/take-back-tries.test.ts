@@ -408,19 +408,24 @@ test('what is left out of an answer is not noted as removed where the server ref
 });
 
 test.each([
-  ['gone', 'NONEXISTENT', ['INBOX'], 7],
-  ['not listed any more', 'NOPERM', ['Sent'], 7],
-  ['there, and refused', 'NOPERM', ['INBOX'], 0],
-] as const)('what was put into a mailbox that is %s is counted as such', async (_, responseCode, paths, absent) => {
-  const { reader, records, takenBack } = openMailbox([1]);
-  const open = () => Promise.reject(new MailError('refused', 'Not here.', { responseCode }));
-  const ended = takenBack({
-    reader: async () => ({ ...reader, open }),
-    control: async () => listing(...paths),
-    records: { ...records, count: async () => 7 } as unknown as TakeBackRecords,
-  });
-  expect(await ended).toMatchObject({ absent });
-});
+  ['gone', 'NONEXISTENT', ['INBOX'], false, 7],
+  ['not listed any more', 'NOPERM', ['Sent'], false, 7],
+  ['there, and refused', 'NOPERM', ['INBOX'], false, 0],
+  ['there by its state, and not when it is opened', 'NONEXISTENT', ['INBOX'], true, 0],
+] as const)(
+  'what was put into a mailbox that is %s is counted as such',
+  async (_, responseCode, paths, isTold, absent) => {
+    const { reader, records, takenBack } = openMailbox([1]);
+    const open = () => Promise.reject(new MailError('refused', 'Not here.', { responseCode }));
+    const status = async () => (isTold ? { uidValidity: 1n, exists: 1 } : open());
+    const ended = takenBack({
+      reader: async () => ({ ...reader, open, status }),
+      control: async () => listing(...paths),
+      records: { ...records, count: async () => 7 } as unknown as TakeBackRecords,
+    });
+    expect(await ended).toMatchObject({ absent });
+  },
+);
 
 test('a mailbox that is refused without a reason is tried again, as long as the operation may wait', async () => {
   const { reader, takenBack } = openMailbox([1]);

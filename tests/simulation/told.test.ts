@@ -163,9 +163,48 @@ const CASES: readonly (readonly [string, Partial<Scenario>, Partial<Expected>])[
     { told: [{ ...REVIEW, mailboxesLeft: 1 }], missing: 0, doubled: 0 },
   ],
   [
+    'what was on its way to a mailbox is not stored again where that has another name, under which the destination says it is not there',
+    {
+      seed: 97,
+      folders: [...inbox(3), { name: 'Letters', letters: 25 }],
+      connections: 2,
+      sizes: SMALL,
+      stops: [{ worker: 1, atEffect: 79 }],
+      destination: { closing: { path: 'Letters of old', opens: 0, code: 'NONEXISTENT' } },
+      deeds: [{ side: 'destination', atCommand: 18, does: 'renames a mailbox' }],
+    },
+    { told: [{ ...REVIEW, mailboxesLeft: 1 }], doubled: 0 },
+  ],
+  [
+    'what was stored without its UID, in another form, is not told as lost where its folder is deleted at the source',
+    {
+      folders: [...inbox(1), { name: 'Letters', letters: 12 }],
+      connections: 1,
+      sizes: SMALL,
+      destination: { uidPlus: false, rewriting: 'adds headers', goodbyeAfterCommands: 9 },
+      deeds: [{ side: 'source', atCommand: 28, does: 'deletes a mailbox' }],
+    },
+    { told: [{ ...REVIEW, mailboxesLeft: 1 }], missing: 0, doubled: 0 },
+  ],
+  [
     'other dates than were sent are told, also where the destination says no UIDs',
     { folders: inbox(10), destination: { ignoresDate: true, uidPlus: false } },
     { told: [{ ...REVIEW, changed: 10 }], missing: 0, doubled: 0 },
+  ],
+  [
+    'what is stored without its UID, with another body and another date, is told as changed, and not stored again',
+    {
+      folders: inbox(10),
+      orders: 2,
+      destination: { ignoresDate: true, uidPlus: false, rewriting: 'changes the body' },
+    },
+    {
+      told: [
+        { ...REVIEW, changed: 10 },
+        { ...REVIEW, changed: 10 },
+      ],
+      doubled: 0,
+    },
   ],
   [
     'other dates than were sent are told by the second order, too, where the destination is renumbered',

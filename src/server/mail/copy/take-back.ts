@@ -86,7 +86,7 @@ export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
       try {
         absent.set(stored, await takeBackFrom({ path, stored }, session, taking, run));
       } catch (error) {
-        if (isRefusal(error) && isThere(path, mailboxes, error)) {
+        if (isRefusal(error) && (await isThere(path, mailboxes, error, session.reader))) {
           // A refusal without a code may be for a while only.
           if (isBareRefusal(error)) troubles.push(new RefusedForNow('refusalWaits', 0, error));
         } else if (isRefusal(error)) absent.set(stored, await records.count(stored));
@@ -127,8 +127,15 @@ async function listed({ control, mayWait }: TakingBack): Promise<readonly Mailbo
   }
 }
 
-function isThere(path: string, mailboxes: readonly Mailbox[], { responseCode }: MailError): boolean {
-  return responseCode !== 'NONEXISTENT' && mailboxes.some((mailbox) => mailbox.path === path);
+/** What a server lists, and says is not there when it is opened, is there if it tells how many it has. */
+async function isThere(
+  path: string,
+  mailboxes: readonly Mailbox[],
+  { responseCode }: MailError,
+  reader: MailReader,
+): Promise<boolean> {
+  if (mailboxes.every((mailbox) => mailbox.path !== path)) return false;
+  return responseCode !== 'NONEXISTENT' || (await unlessRefused(reader.status(path))) !== null;
 }
 
 /** A mailbox by its name and by the one that records have. */

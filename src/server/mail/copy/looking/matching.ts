@@ -227,8 +227,8 @@ async function digestsOf(
 
 /**
  * Matches the rest by form, or by date and size if the source has lost it.
- * @returns what was asked for in vain, `unsent` and `unshown`; what the source has and did not hand out, asked for or
- *   not, `uncompared`; and what is stored and matches nothing, `unfit`
+ * @returns what was asked for in vain, `unsent` and `unshown`; what the source has, or can't be asked for, and did not
+ *   hand out, `uncompared`; and what is stored and matches nothing, `unfit`
  */
 async function matchForms(
   wanted: readonly Wanted[],
@@ -248,7 +248,7 @@ async function matchForms(
     for await (const portrait of portraits(fetchReadable(destination, uids, run, AS_LISTED))) stored.add(portrait);
   const shown = new Set([...stored].map(({ uid }) => uid));
   const sent: Portrait[] = [];
-  const there = source === null ? [] : wanted.filter(({ uid }) => !gone.has(uid));
+  const there = wanted.filter(({ uid }) => !gone.has(uid));
   const readable = source === null ? [] : there.map(({ uid }) => uid).filter((uid) => isReadable(source, uid, run));
   if (source !== null)
     for (const uids of inParts(readable))
@@ -283,6 +283,12 @@ async function matchForms(
   await settle('kept', ({ form }) => form.body, isKept);
   const mayBe = (one: Portrait, other: Portrait) => isSameId(one, other) || areStored(one.uid);
   await settle('changed', ({ form }, date) => `${form.messageId} ${date}`, mayBe);
+  // The server has said that it is there, and may keep no dates.
+  await settle(
+    'changed',
+    ({ form }) => form.messageId,
+    ({ uid }) => areStored(uid),
+  );
   const isLost = ({ uid }: Wanted) => !found.has(uid) && (source === null || gone.has(uid));
   const settleLost = async (
     isWanted: (message: Wanted) => boolean,

@@ -246,12 +246,15 @@ async function addValidities(
 
 /** @returns `null` if there is no mailbox of that name any more */
 async function openUnlessGone(path: string, checker: MailReader, run: Run): Promise<Opened | null> {
-  try {
-    return await notingHangUps('destination', path, checker, run, () => askedAgain(() => checker.open(path)));
-  } catch (error) {
-    if (isRefusal(error) && isOfNone(error)) return null;
-    throw error;
-  }
+  const open = async () => {
+    try {
+      return await askedAgain(() => checker.open(path));
+    } catch (error) {
+      if (isRefusal(error) && isOfNone(error) && (await isMissing(checker, path, run.destinationPaths()))) return null;
+      throw error;
+    }
+  };
+  return notingHangUps('destination', path, checker, run, open);
 }
 
 type Elsewhere = Pick<Row, 'size' | 'sha256' | 'destinationUid' | 'destinationUidValidity' | 'verified'>;
