@@ -65,8 +65,8 @@ async function matched(
     copy: { signal: new AbortController().signal },
   } as unknown as Run;
   const asked = source === null ? null : sourcePlace(reader, 'Lists', 1n);
-  for (const uid of asked === null ? [] : unreadable)
-    for (let breaks = 0; breaks < 9; breaks += 1) run.noteFault(messageName(asked, uid));
+  if (asked !== null)
+    for (const uid of unreadable) for (let breaks = 0; breaks < 9; breaks += 1) run.noteFault(messageName(asked, uid));
   const { found, gone } = await match(
     wanted.map((mail): Wanted => {
       const { uid, text = TEXT, date = DATE, size = sizeOf(mail), isKnown = false } = mail;
