@@ -192,6 +192,16 @@ describe('a letter', () => {
     },
   );
 
+  test.each([
+    [1, '1 message was there before, and has been taken back since then.'],
+    [1200, '1,200 messages were there before, and have been taken back since then.'],
+  ])('about an end does not say that mail is there which was taken back since (%i)', (messagesTakenBack, said) => {
+    const { text } = letterOf({ ...moved, messages: 0, contacts: 0, messagesTakenBack });
+    expect(text).toContain(said);
+    for (const untrue of ['Your mail is there', 'already there', 'nothing to copy']) expect(text).not.toContain(untrue);
+    expect(letterOf({ ...moved, messagesTakenBack }).text).toContain('Your mail is there');
+  });
+
   test('why forwarding is not on does not say what is in the new mailbox, where not all may be, nor stay', () => {
     const told = Object.entries(SENTENCES).filter(([name]) => name.startsWith('forwarding'));
     expect(told.length).toBeGreaterThan(0);

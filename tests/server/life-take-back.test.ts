@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { receiptAddress } from '../../src/contract/calls/receipt.ts';
+import { statusSources } from '../../src/server/main.ts';
 import type { TakeBackStep } from '../../src/server/mail/copy/take-back.ts';
+import { newsOf } from '../../src/server/transfers/transfer-news.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 import {
   again,
@@ -712,6 +714,25 @@ describe('taking back', { timeout: 60_000 }, () => {
     // As if it had not got to its end.
     await world.web.database.query("update operations set status = 'review' where transfer_id = $1", [copied.id]);
     expect(await told(first, nothing, copied)).toEqual([true, true, false]);
+  });
+
+  test('is told by a late letter about a later transfer that found everything there', async () => {
+    const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
+    await using _worker = await world.work();
+    const first = await world.order();
+    await whenEnded(world, first);
+    {
+      await using client = await world.sourceMail();
+      await client.append('INBOX', [letter(50)]);
+    }
+    const next = await again(world, first);
+    await whenEnded(world, next);
+    const { services } = world.web;
+    await services.database.query("update transfers set notification_contact = 'new@home.example'");
+    const news = () => newsOf(services.database, statusSources(services), next.id);
+    expect(await news()).toMatchObject({ messages: 1, messagesPresent: 5 });
+    await takenBack(world, first);
+    expect(await news()).toMatchObject({ messages: 1, messagesPresent: 0, messagesTakenBack: 5 });
   });
 
   test('is led to from a later transfer, as long as it was not asked for', async () => {

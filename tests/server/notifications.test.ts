@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openLog } from '../../src/server/log.ts';
+import { takenBack } from '../../src/server/mail/copy/ledger/take-back-records.ts';
 import { freePort } from '../support/free-port.ts';
 import { Unanswered } from '../../src/server/notifications/letters.ts';
 import { openNotifier, type NotifierSettings } from '../../src/server/notifications/notifier.ts';
@@ -56,7 +57,7 @@ async function start(
     skippedMessages: async () => [],
     countSkippedMessages: async () => 0,
     folders: async () => [],
-    takenBack: async () => null,
+    takenBack: (id: string) => takenBack(database, id),
     bringsBack: async () => false,
     arrivals: async () => ({ compared: 0, present: 0, moved: 0 }),
     canTell: () => true,
@@ -249,6 +250,28 @@ describe('a notification', () => {
     const done = { state: 'completed', tries: 0 };
     await expect.poll(() => database.query(JOBS)).toEqual([done, done]);
     expect(smtp.letters).toEqual([expect.stringContaining('is full')]);
+  });
+
+  test('about the end of a transfer is not sent once it is taken back, nor about the end of a take-back that was asked for again', async () => {
+    await using smtp = await startSmtp(() => null);
+    await using filled = await openFilled();
+    const { database, queue } = filled;
+    const asked = async () => {
+      const [row] = await database.query<{ asked: Date }>(
+        `insert into take_backs (transfer_id) values ($1)
+         on conflict (transfer_id) do update set asked = now() + interval '1 second' returning asked`,
+        [ID],
+      );
+      return String(row?.asked.getTime());
+    };
+    await queue.announce(ID, 'attention');
+    for (let time = 0; time < 2; time += 1) await queue.announce(ID, 'taken back', { occurrence: await asked() });
+    await using _notifier = await start(filled, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
+    const done = { state: 'completed', tries: 0 };
+    await expect.poll(() => database.query(JOBS), { timeout: 10_000 }).toEqual([done, done, done]);
+    expect(smtp.letters).toEqual([
+      expect.stringContaining('Subject: Your San Bruno email transfer to Yahoo was taken'),
+    ]);
   });
 
   test('of news that did not come true is not sent', async () => {

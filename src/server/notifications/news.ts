@@ -24,6 +24,8 @@ export type News = {
   /** Messages copied, not counting those already present. */
   readonly messages: number;
   readonly messagesPresent: number;
+  /** Messages that were there before, and have been taken back since with the transfer that had brought them. */
+  readonly messagesTakenBack?: number;
   /** Messages that were there before, and have been moved or deleted since. */
   readonly messagesMoved: number;
   /** Contacts copied, not counting those already present or completed. */
@@ -40,6 +42,8 @@ export type News = {
   readonly waiting?: { readonly operation: Operation; readonly reason: WaitingReason | null; readonly until?: Date };
   /** How many messages were taken back, and a remark about the others. */
   readonly takenBack?: { readonly removed: number; readonly remark: string | null };
+  /** When that was asked for the last time. */
+  readonly takeBackAsked?: Date;
   /** It was started by a daily that has since been switched off. */
   readonly dailyIsOff?: true;
   /** Until when new mail is brought over once a day. */

@@ -30,7 +30,7 @@ export type NotifierSettings = Pick<
 /**
  * `review` goes to support, all other kinds to the subscriber. `occurrence` distinguishes notifications of a kind that is
  * sent more than once; for `paused` it begins with `resumed`, `side` and `reason` of {@link News.attention},
- * with dots between.
+ * with dots between, and for `taken back` it is {@link News.takeBackAsked} in milliseconds.
  */
 export type NotificationJob = {
   readonly transferId: string;
@@ -164,11 +164,13 @@ export function keyOf({ transferId, kind, occurrence }: NotificationJob): string
 }
 
 /** Whether events have overtaken the notification since it was queued. */
-function isOver({ kind, occurrence }: NotificationJob, { attention, waiting, hasLongEnded, takenBack }: News): boolean {
+function isOver({ kind, occurrence }: NotificationJob, news: News): boolean {
+  const { attention, waiting, hasLongEnded, takenBack, takeBackAsked } = news;
   if (kind === 'waiting') return waiting === undefined;
   if (kind === 'started' && (hasLongEnded === true || attention !== undefined)) return true;
-  if (kind === 'started' || kind === 'finished' || kind === 'stopped') return takenBack !== undefined;
-  if (kind !== 'paused') return false;
+  // If it was asked for again, the end of that has a letter of its own.
+  if (kind === 'taken back') return takeBackAsked !== undefined && occurrence !== String(takeBackAsked.getTime());
+  if (kind !== 'paused') return takenBack !== undefined;
   if (attention === undefined) return true;
   const { resumed, side, reason } = attention;
   // The letter would tell of another need once more.

@@ -152,7 +152,7 @@ function verbOf({ isExport }: Notification): string {
 
 /** How much was copied. An export has saved nothing until its files exist. */
 function doneLines(news: Notification): string[] {
-  const { kind, isExport, files, messages, messagesPresent, messagesMoved, contacts } = news;
+  const { kind, isExport, files, messages, messagesPresent, messagesTakenBack = 0, messagesMoved, contacts } = news;
   if (isExport && files.length === 0 && kind !== 'finished') return [];
   const done = [
     ...(messages > 0 ? [counted(messages, 'message', 'messages')] : []),
@@ -162,15 +162,17 @@ function doneLines(news: Notification): string[] {
   return [
     ...(done === '' ? [] : [`${done} ${wasOrWere(messages + contacts)} ${verbOf(news)}${soFar}.`]),
     ...(messagesPresent > 0 ? [`${alreadyThere(messagesPresent, 'message', 'messages')}.`] : []),
+    ...(messagesTakenBack > 0 ? [takenBackSince(messagesTakenBack)] : []),
     ...(messagesMoved > 0 ? [movedSince(messagesMoved)] : []),
     ...(kind === 'finished' && isEmpty(news) ? [`There was nothing to ${isExport ? 'save' : 'copy'}.`] : []),
   ];
 }
 
 /** Whether there was neither mail nor a contact to copy. */
-function isEmpty({ messages, messagesPresent, messagesMoved, ...news }: News): boolean {
+function isEmpty({ messages, messagesPresent, messagesTakenBack = 0, messagesMoved, ...news }: News): boolean {
   const { contacts, contactsPresent, contactsCompleted, skipped } = news;
-  return messages + messagesPresent + messagesMoved + contacts + contactsPresent + contactsCompleted + skipped === 0;
+  const mail = messages + messagesPresent + messagesTakenBack + messagesMoved;
+  return mail + contacts + contactsPresent + contactsCompleted + skipped === 0;
 }
 
 /** One thing to do, or that there is none. */
@@ -298,6 +300,10 @@ const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'Ame
 
 function alreadyThere(count: number, one: string, many: string): string {
   return `${counted(count, one, many)} ${wasOrWere(count)} already there`;
+}
+
+function takenBackSince(count: number): string {
+  return `${counted(count, 'message', 'messages')} ${wasOrWere(count)} there before, and ${count === 1 ? 'has' : 'have'} been taken back since then.`;
 }
 
 function movedSince(count: number): string {

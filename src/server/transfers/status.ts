@@ -21,6 +21,7 @@ import { isToCome, orderedForwarding, standingForwarding } from './forwarding-st
 type Arrivals = {
   readonly compared: number;
   readonly present: number;
+  readonly presentTakenBack?: number;
   readonly moved: number;
   readonly copied?: number;
 };
@@ -38,8 +39,8 @@ export type StatusSources = {
   /** The progress of each folder, in the order of work. */
   readonly folders: (id: string) => Promise<FolderProgress[]>;
   /**
-   * How many messages were read back and match what was sent, how many were there before and are there still, or have
-   * been moved or deleted since, and how many were copied.
+   * How many messages were read back and match what was sent, how many were there before, of which some may have been
+   * taken back since, how many that were have been moved or deleted since, and how many were copied.
    */
   readonly arrivals: (id: string) => Promise<Arrivals>;
   /** How many messages were taken back; `null` if no take-back was ordered. */

@@ -30,11 +30,13 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     resumed: number;
     has_long_ended: boolean;
     daily_is_off: boolean;
+    take_back_asked: Date | null;
   }>(
     `select source_email, destination_provider, destination_email, notification_contact, resumed,
        coalesce(finished < now() - interval '${LETTERS_GO_WITHIN}', false) as has_long_ended,
        by_itself and exists (select 1 from dailies where dailies.source_email = transfers.source_email
-         and ended is not null) as daily_is_off
+         and ended is not null) as daily_is_off,
+       (select asked from take_backs where transfer_id = id) as take_back_asked
      from transfers where id = $1`,
     [id],
   );
@@ -63,7 +65,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
   const back = await sources.takenBack(id);
   const skippedMessages = await sources.countSkippedMessages(id);
   const counts = await sources.contactCounts(id);
-  const { present, moved, copied } = await sources.arrivals(id);
+  const { present, presentTakenBack = 0, moved, copied } = await sources.arrivals(id);
   const skippedOf = (row: (typeof rows)[number]) => {
     if (row.operation === 'emailforwarding') return 0;
     return row.skipped + (row.operation === 'emailmigration' ? skippedMessages : (counts?.refused ?? 0));
@@ -83,7 +85,8 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     destination: { provider: transfer.destination_provider, email: transfer.destination_email },
     isExport,
     messages: isExport ? doneOf('emailmigration') : (copied ?? taken('emailmigration') - present - moved),
-    messagesPresent: present,
+    messagesPresent: present - presentTakenBack,
+    ...(presentTakenBack === 0 ? {} : { messagesTakenBack: presentTakenBack }),
     messagesMoved: moved,
     contacts: counts === null ? taken('contactsmigration') : counts.copied + counts.remarked,
     contactsPresent: counts?.present ?? 0,
@@ -117,6 +120,7 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
           },
         }),
     ...(back === null ? {} : { takenBack: { removed: back.removed, remark: back.remark ?? null } }),
+    ...(transfer.take_back_asked === null ? {} : { takeBackAsked: transfer.take_back_asked }),
     ...(transfer.daily_is_off ? { dailyIsOff: true } : {}),
     ...(daily?.next === undefined ? {} : { dailyUntil: new Date(daily.until) }),
     ...(forwarding?.isOn === true && forwarding.since !== undefined

@@ -80,6 +80,8 @@ export type Arrivals = {
   readonly compared: number;
   /** How many an earlier transfer had brought, or the destination keeps once with an equal one. */
   readonly present: number;
+  /** How many of these were taken back since, with the transfer that had brought them. */
+  readonly presentTakenBack: number;
   /** How many that were there before have been moved or deleted by their owner since; they are not copied again. */
   readonly moved: number;
   /** How many this transfer has brought, whatever their owner has done with them since. */
@@ -94,14 +96,15 @@ const LISTED = 'm.total is not null';
 
 /** How many of a transfer's messages were read back, were there before, and were copied; zeros when it has none. */
 export async function arrivalsOf(sql: Sql, transferId: string): Promise<Arrivals> {
+  const present = `(l.earlier and l.fate <> 'taken' or l.fate = 'twin') and ${LISTED} and not (${LEFT_OUT})`;
   const [row] = await sql.query<Arrivals>(
     `select (count(*) filter (where l.verified and ${LISTED}))::integer as compared,
-       (count(*) filter (where (l.earlier and l.fate <> 'taken' or l.fate = 'twin') and ${LISTED}
-         and not (${LEFT_OUT})))::integer as present,
+       (count(*) filter (where ${present}))::integer as present,
+       (count(*) filter (where ${present} and l.removal = 'removed'))::integer as "presentTakenBack",
        (count(*) filter (where l.earlier and l.fate = 'taken' and ${LISTED} and not (${LEFT_OUT})))::integer as moved,
        (count(*) filter (where ${COPIED}))::integer as copied
      from ledger l join ledger_mailboxes m on m.id = l.mailbox_id where m.transfer_id = $1`,
     [transferId],
   );
-  return row ?? { compared: 0, present: 0, moved: 0, copied: 0 };
+  return row ?? { compared: 0, present: 0, presentTakenBack: 0, moved: 0, copied: 0 };
 }
