@@ -147,6 +147,8 @@ test('what has another body is found by its Message-ID and date together, and wi
   expect(await found(bare, { uid: 11, text: body(bare) }, { stored: [1] })).toMatchObject({
     found: [[1, 11, 'changed']],
   });
+  const later = { uid: 11, date: DATE + 60 };
+  expect(await found(bare, { ...later, text: body(bare) }, { stored: [1] })).toMatchObject({ found: [] });
 });
 
 test('what is confirmed as stored, and has another body and another date, is found by its Message-ID', async () => {

@@ -283,11 +283,11 @@ async function matchForms(
   await settle('kept', ({ form }) => form.body, isKept);
   const mayBe = (one: Portrait, other: Portrait) => isSameId(one, other) || areStored(one.uid);
   await settle('changed', ({ form }, date) => `${form.messageId} ${date}`, mayBe);
-  // The server has said that it is there, and may keep no dates.
+  // The server has said that it is there, and may keep no dates. Without a Message-ID, any other could be taken for it.
   await settle(
     'changed',
     ({ form }) => form.messageId,
-    ({ uid }) => areStored(uid),
+    (one, other) => areStored(one.uid) && isSameId(one, other),
   );
   const isLost = ({ uid }: Wanted) => !found.has(uid) && (source === null || gone.has(uid));
   const settleLost = async (
