@@ -23,6 +23,8 @@ type Given = {
   readonly sizeOf?: (size: number) => number;
   /** What it has confirmed as stored. */
   readonly stored?: readonly number[];
+  /** Whether all that is there has come since the wanted messages were sent. */
+  readonly areNew?: boolean;
 };
 
 const sizeOf = ({ text = TEXT }: Mail) => Buffer.byteLength(text);
@@ -31,7 +33,14 @@ const sizeOf = ({ text = TEXT }: Mail) => Buffer.byteLength(text);
 async function matched(
   wanted: readonly (Mail & { readonly isKnown?: boolean; readonly size?: number })[],
   there: readonly Mail[],
-  { source = wanted, withheld = [], unreadable = [], sizeOf: listedSize = (size) => size, stored = [] }: Given = {},
+  {
+    source = wanted,
+    withheld = [],
+    unreadable = [],
+    sizeOf: listedSize = (size) => size,
+    stored = [],
+    areNew = false,
+  }: Given = {},
 ) {
   const openReader = (messages: readonly Mail[], kept: readonly number[] = []) =>
     memoryAccount(
@@ -76,7 +85,7 @@ async function matched(
     candidates.map((listed) => ({ ...listed, size: listedSize(listed.size) })),
     destinationPlace(checker, 'Lists', 1n),
     run,
-    { areStored: (uid) => stored.includes(uid) },
+    { areStored: (uid) => stored.includes(uid), areNew },
   );
   return {
     found: [...found].map(([uid, one]) => [uid, one.destinationUid, one.fate]),
@@ -230,4 +239,14 @@ test('of what is not handed out one stands for one, and none is known by a size 
   expect(
     await matched(unsized, [{ uid: 11, text: OTHER, date: DATE + 60 }], { ...given, source: [{ uid: 1, text: '' }] }),
   ).toMatchObject({ found: [] });
+});
+
+test('what is not handed out and has another date is known by its size, if it has come since', async () => {
+  const there = { uid: 11, date: DATE + 60 };
+  const given = { withheld: [11], areNew: true };
+  expect(await found(TEXT, there, given)).toMatchObject({ found: [[1, 11, 'stored']], isRead: false });
+  expect(await found(TEXT, there, { ...given, areNew: false })).toMatchObject({ found: [] });
+  expect(await found(TEXT, there, { ...given, sizeOf: (size) => size + 1 })).toMatchObject({ found: [] });
+  const two = [{ uid: 1 }, { uid: 2, date: DATE + 60 }];
+  expect(await matched(two, [there], given)).toMatchObject({ found: [[2, 11, 'stored']] });
 });

@@ -81,6 +81,10 @@ export const FOUND: ReadonlyMap<number, string> = new Map([
     'what came without its UID, in another form, is not told as lost where its source is not asked for it any more',
   ],
   [5_203_996, 'what came without its UID, and was sent with a date that its source does not tell, has that one'],
+  [
+    5_301_792,
+    'what a server keeps with another date, and at which it hangs up each time, is known by its size, and not stored again',
+  ],
   [816_311, 'what is not handed out is known by its size where no dates can be read, and not stored with each run'],
 ]);
 

@@ -60,6 +60,8 @@ export type Matched = {
  *   these
  * @param readsRest whether what is not found is sent: then, if no likely one fits, all are read, as the destination may
  *   keep neither sizes nor dates
+ * @param areNew whether the candidates have come since the messages were sent: then one that is not handed out and has
+ *   the right size is enough, whatever its date
  */
 export async function match(
   wanted: readonly Wanted[],
@@ -67,13 +69,14 @@ export async function match(
   candidates: readonly Listed[],
   destination: Place,
   run: Run,
-  { readsRest = false, areStored = () => false }: MatchOptions = {},
+  { readsRest = false, areStored = () => false, areNew = false }: MatchOptions = {},
 ): Promise<Matched> {
   const all = storedFirst(wanted, areStored);
   const likely = likelyOf(wanted, candidates);
-  const matched = await matchAmong(likely, all, source, destination, run, areStored);
+  const rules = { areStored, areNew };
+  const matched = await matchAmong(likely, all, source, destination, run, rules);
   const isOver = matched.found.size > 0 || matched.gone.size === wanted.length || likely.length === candidates.length;
-  return isOver || !readsRest ? matched : matchAmong(candidates, all, source, destination, run, areStored);
+  return isOver || !readsRest ? matched : matchAmong(candidates, all, source, destination, run, rules);
 }
 
 /**
@@ -87,7 +90,8 @@ function storedFirst<Message extends { readonly uid: number }>(
   return messages.toSorted((one, other) => Number(areStored(other.uid)) - Number(areStored(one.uid)));
 }
 
-type MatchOptions = { readonly readsRest?: boolean; readonly areStored?: (uid: number) => boolean };
+type Rules = { readonly areStored: (uid: number) => boolean; readonly areNew: boolean };
+type MatchOptions = { readonly readsRest?: boolean } & Partial<Rules>;
 
 async function matchAmong(
   likely: readonly Listed[],
@@ -95,7 +99,7 @@ async function matchAmong(
   source: Place | null,
   destination: Place,
   run: Run,
-  areStored: (uid: number) => boolean,
+  { areStored, areNew }: Rules,
 ): Promise<Matched> {
   const found = new Map<number, Found>();
   const gone = new Set<number>();
@@ -143,10 +147,11 @@ async function matchAmong(
       : [...unread.keys()]
           .filter((uid) => isReadable(destination, uid, run))
           .map((uid) => messageName(destination, uid));
-  matchUnread(wanted, known, unread, found, areStored);
+  matchUnread(wanted, known, unread, found, { areStored, areNew });
   // One that can't be compared now must be there in another form, and is compared when it is read back.
   const stored = uncompared.filter(({ uid }) => areStored(uid));
-  matchUnread(stored, known, new Map(unfit.map((listed) => [listed.uid, listed])), found, () => false);
+  const rest = new Map(unfit.map((listed) => [listed.uid, listed]));
+  matchUnread(stored, known, rest, found, { areStored: () => false, areNew: false });
   const unseen = source === null ? [] : unsent.map((uid) => messageName(source, uid));
   return { found, gone, unseen: [...unhanded, ...unseen] };
 }
@@ -168,7 +173,7 @@ function matchUnread(
   known: ReadonlyMap<number, Known>,
   unread: ReadonlyMap<number, Listed>,
   found: Map<number, Found>,
-  areStored: (uid: number) => boolean,
+  { areStored, areNew }: Rules,
 ): void {
   const left = new Set(unread.values());
   for (const likeness of LOOSELY) {
@@ -177,8 +182,8 @@ function matchUnread(
       likeness({ size: size === 0 ? Number.NaN : size, date: secondsOf(internalDate) }),
     );
     for (const message of wanted) {
-      // If its date was never known, the size has to do: else each run would store it again.
-      const isEnough = BY_DATE.includes(likeness) || (likeness === bySize && message.date === null);
+      // If no date is known, or kept, the size has to do: else each run would store it again.
+      const isEnough = BY_DATE.includes(likeness) || (likeness === bySize && (areNew || message.date === null));
       if (!isEnough && !areStored(message.uid)) continue;
       const digest = known.get(message.uid);
       if (found.has(message.uid) || digest === undefined) continue;

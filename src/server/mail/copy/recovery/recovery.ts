@@ -112,7 +112,7 @@ export async function settleOpen(
     }),
   );
   const areStored = (uid: number) => said.has(uid);
-  const matching = { areStored, readsRest: true };
+  const matching = { areStored, readsRest: true, areNew: before.length === 0 };
   // Their digests are known, even if the source has them under another name by now.
   const looked = wanted.map((message) => said.get(message.uid) ?? message);
   const { found, gone, unseen } = await match(looked, source, candidates, destination, run, matching);
