@@ -404,6 +404,26 @@ test(
   },
 );
 
+test(
+  'a message at which the server says goodbye keeps the end waiting for some minutes, not for as long as an outage',
+  needs('bsdtar'),
+  async () => {
+    const goodbye = new MailError('lost', 'Bye', { cause: Object.assign(new Error('BYE'), { responseStatus: 'BYE' }) });
+    const account = memoryAccount(mailboxes(2, 10), {
+      onFetch: (path, uid) => {
+        if (path === 'Folder 0' && uid === 5) throw goodbye;
+      },
+    });
+    const id = await world.newTransfer();
+    for (const [refusalWaits, pause] of [5000, 15_000, 60_000, 180_000].entries())
+      await expect(world.exportMail(id, account, { troubleWaits: 0, refusalWaits })).rejects.toMatchObject({
+        pause,
+        waited: 'refusalWaits',
+      });
+    expect(await world.exportMail(id, account, { troubleWaits: 0, refusalWaits: 4 })).toHaveLength(1);
+  },
+);
+
 test('staged messages that were damaged or lost are fetched again', needs('bsdtar'), async () => {
   const source = mailboxes();
   for (const [damage, said] of [

@@ -3,6 +3,7 @@ import { workOf } from '../../mail/copy/lanes/lane-work.ts';
 import { type Lanes, openLanes } from '../../mail/copy/lanes/lanes.ts';
 import { wordsFor } from '../../mail/copy/ledger/reasons.ts';
 import { listMailbox, type Listing } from '../../mail/copy/looking/listing.ts';
+import { nearerTo, type Sized } from '../../mail/copy/troubles/another-message.ts';
 import { leftByGoodbyes } from '../../mail/copy/troubles/breaks.ts';
 import { HangsUp, notingHangUps } from '../../mail/copy/troubles/hang-ups.ts';
 import { refusedForNow, troubledForNow, unlessTroubled } from '../../mail/copy/troubles/troubles.ts';
@@ -156,7 +157,11 @@ async function wantedOf(
   const { uidValidity, exists } = opened;
   const { uids, highest, older } = await ledger.staged(mailboxId, uidValidity);
   const wanted = messages.filter(({ uid }) => !uids.has(uid)).map(({ uid, size }) => ({ uid, size }));
-  return { mailbox, uidValidity, exists, unlisted, mailboxId, highest, claims: older > 0, wanted, taken: new Set() };
+  const largest = wanted.reduce((most, { size }) => Math.max(most, size), 0);
+  let staged: Sized | undefined;
+  for (const message of messages) if (uids.has(message.uid)) staged = nearerTo(largest, staged, message);
+  const claims = older > 0;
+  return { mailbox, uidValidity, exists, unlisted, mailboxId, highest, claims, wanted, staged, taken: new Set() };
 }
 
 /** A message larger than a whole batch is one by itself. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { CopySource, Waits } from '../../mail/copy/run/mail-copy.ts';
+import { readAnother, type Sized } from '../../mail/copy/troubles/another-message.ts';
 import {
   isReadable,
   notingBreaks,
@@ -52,11 +53,18 @@ export type MailboxListing = {
   highest: number;
   /** Whether messages are staged under an older UIDVALIDITY that may be the same ones. */
   readonly claims: boolean;
-  readonly wanted: readonly { readonly uid: number; readonly size: number }[];
+  readonly wanted: readonly Sized[];
+  /** One that was staged before. */
+  readonly staged?: Sized | undefined;
   readonly taken: Set<number>;
 };
 
 export type Batch = { readonly listing: MailboxListing; readonly uids: readonly number[]; readonly octets: number };
+
+function* stagedIn({ staged, wanted, taken }: MailboxListing): Iterable<Sized> {
+  if (staged !== undefined) yield staged;
+  for (const message of wanted) if (taken.has(message.uid)) yield message;
+}
 
 /** Takes messages from the readers to the disk and into the ledger; several readers may deliver at once. */
 export type Stager = {
@@ -153,9 +161,16 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
     const wanted = uids.filter((uid) => !listing.taken.has(uid));
     const place = sourcePlace(reader, listing.mailbox.path, listing.uidValidity);
     const { together, alone } = readableOf(place, wanted, faults);
+    const readAnotherThan = async (uid: number) => {
+      const size = listing.wanted.find((message) => message.uid === uid)?.size ?? 0;
+      await readAnother(place, { uid, size }, stagedIn(listing), faults);
+    };
+    const [first] = together;
+    if (first !== undefined) await readAnotherThan(first);
     await fetch(listing, together, reader);
     for (const uid of alone) {
       try {
+        await readAnotherThan(uid);
         await fetch(listing, [uid], reader);
       } catch (error) {
         // It is reported at the end; the connection has ended, and the next batch opens another one.

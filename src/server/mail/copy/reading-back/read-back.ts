@@ -23,6 +23,7 @@ import {
   readableOf,
   sourcePlace,
 } from '../troubles/breaks.ts';
+import { readAnother, type Sized } from '../troubles/another-message.ts';
 import { isSuspect, notingHangUps } from '../troubles/hang-ups.ts';
 
 /** Flags that a message was appended with and does not have. */
@@ -64,8 +65,7 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   opening.catch(() => {});
   if (isSuspect('destination', path, run)) await opening;
   // FETCH is sent together with EXAMINE: waiting for the answer in between would cost a round trip.
-  const [first, ...others] = [together, ...alone.map((uid) => [uid])].filter((asked) => asked.length > 0);
-  const messages = checker.fetch(path, first ?? []);
+  const messages = checker.fetch(path, together);
   const opened = await opening;
   if (opened?.uidValidity !== uidValidity) {
     if (opened === null) findings.absent.push(...check.messages.map((message) => ({ check, message })));
@@ -81,7 +81,7 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
     noting.push(noted);
   };
   const different: Unchecked[] = [];
-  const compare = async (asked: readonly number[] = [], fetched = checker.fetch(path, asked)) => {
+  const compare = async (asked: readonly number[], fetched = checker.fetch(path, asked)) => {
     for await (const found of notingBreaks(fetched, asked, place, run, { isAskedAgain: true })) {
       const expected = unread.get(found.uid);
       if (expected === undefined) continue;
@@ -98,8 +98,12 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
     }
   };
   try {
-    await compare(first, messages);
-    for (const asked of others) await compare(asked);
+    await compare(together, messages);
+    for (const uid of alone) {
+      const size = all.get(uid)?.[0]?.size ?? 0;
+      await readAnother(place, { uid, size }, readIn(check, run), run);
+      await compare([uid]);
+    }
     if (unread.size > 0) await compare([...unread.keys()]);
   } catch (error) {
     // What has been read is not read again.
@@ -115,6 +119,13 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
   await Promise.all(noting);
   if (different.length > 0) await settleDifferent(different, check, session, run, findings);
   await onStep('verified', mailbox.sourcePath);
+}
+
+/** What has been read back of a mailbox, by its UIDs at the destination. */
+async function* readIn({ mailbox, uidValidity }: Check, { copy }: Run): AsyncIterable<Sized> {
+  for await (const page of copy.ledger.rows(mailbox.id))
+    for (const { verified, destinationUid: uid, destinationUidValidity, size } of page)
+      if (verified && uid !== undefined && destinationUidValidity === uidValidity) yield { uid, size };
 }
 
 /** Reads all octets. @returns the messages whose octets they are */

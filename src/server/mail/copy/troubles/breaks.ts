@@ -121,6 +121,16 @@ export function leftByGoodbyes(
   return left.length > 0 || run.faults(LEFT_BY_TROUBLE) > 0 ? 'goodbyes' : null;
 }
 
+/** Whether a server has failed at messages, and none has passed since, so that all of the account may be concerned. */
+export function mayBeOfAll(account: Account, run: Pick<Faults, 'faults'>): boolean {
+  return isSentAway(account, run) || run.faults(troubledIn(account)) > 0;
+}
+
+/** Notes a BYE that is surely not to a message. */
+export function noteGoodbye(passing: Passing, run: Faults): void {
+  run.noteFault(goodbyesTo(passing));
+}
+
 /** Whether a BYE has come since the last message passed. */
 export function isSentAway(passing: Passing, run: Pick<Faults, 'faults'>): boolean {
   return run.faults(goodbyesTo(passing)) > 0;
