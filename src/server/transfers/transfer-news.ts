@@ -8,13 +8,12 @@ import { endOfRest, restingOperations } from './attention.ts';
 import { forwardingOf } from './forwardings.ts';
 import type { StatusSources } from './status.ts';
 
-/** Whether the transfer's owner has signed in to this address. An export's destination address is unverified. */
-function isProven(
-  transfer: { source_email: string; destination_provider: Provider; destination_email: string },
-  contact: string,
-): boolean {
-  const { source_email: source, destination_provider: provider, destination_email: destination } = transfer;
-  return contact === source || (provider !== 'file_export' && contact === destination);
+/**
+ * Whether the transfer's owner has signed in to this address. To that of an export nobody has, and an address of the
+ * legacy provider is refused as a contact.
+ */
+function isProven(transfer: { destination_provider: Provider; destination_email: string }, contact: string): boolean {
+  return transfer.destination_provider !== 'file_export' && contact === transfer.destination_email;
 }
 
 /** A letter that could not be sent at once is retried after more than this. */
@@ -45,7 +44,6 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
     operation: Operation;
     status: string;
     done: number;
-    saved: number | null;
     failure: string | null;
     finished: Date | null;
     skipped: number;
@@ -55,7 +53,6 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
   }>(
     `select operation, status, done, failure, finished, waiting_reason,
        case when waiting_until > now() then waiting_until end as waiting_until, waiting_since is not null and finished is null as waits,
-       case when operation = 'emailmigration' then (select messages from exports where exports.transfer_id = $1) end as saved,
        coalesce(jsonb_array_length(skipped), 0) as skipped
      from operations where transfer_id = $1 order by operation desc`,
     [id],
@@ -74,17 +71,13 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
   const daily = await sources.daily(id);
   const taken = (operation: Operation) =>
     rows.filter((row) => row.operation === operation).reduce((total, row) => total + row.done - skippedOf(row), 0);
-  const isExport = transfer.destination_provider === 'file_export';
-  const doneOf = (operation: Operation) =>
-    rows.filter((row) => row.operation === operation).reduce((total, row) => total + (row.saved ?? row.done), 0);
   return {
     ...(transfer.has_long_ended ? { hasLongEnded: true } : {}),
     contact: transfer.notification_contact,
     isConfirmed: isProven(transfer, transfer.notification_contact),
     source: transfer.source_email,
     destination: { provider: transfer.destination_provider, email: transfer.destination_email },
-    isExport,
-    messages: isExport ? doneOf('emailmigration') : (copied ?? taken('emailmigration') - present - moved),
+    messages: copied ?? taken('emailmigration') - present - moved,
     messagesPresent: present - presentTakenBack,
     ...(presentTakenBack === 0 ? {} : { messagesTakenBack: presentTakenBack }),
     messagesMoved: moved,
@@ -98,7 +91,6 @@ export async function newsOf(sql: Sql, sources: StatusSources, id: string): Prom
       .filter((row) => shownStatusOf(row.status) === 'failed' && row.finished !== null)
       .filter((row) => row.operation !== 'emailforwarding' || forwarding?.isOn !== true)
       .flatMap((row) => (row.failure === null ? [] : [row.failure])),
-    files: await sources.exportFiles(id),
     ...(resting === undefined
       ? {}
       : {
