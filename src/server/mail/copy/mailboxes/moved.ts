@@ -1,4 +1,4 @@
-import { isRefusal, MailError, unlessRefused } from '../../imap/mail-error.ts';
+import { MailError, unlessRefused } from '../../imap/mail-error.ts';
 import type { Listed, MailReader, Opened } from '../../imap/streams.ts';
 import type { Group, LedgerMailbox, Row } from '../ledger/ledger.ts';
 import { inParts, listedFrom } from '../looking/looking.ts';
@@ -8,33 +8,7 @@ import { FolderLeft, type Run, type Search } from '../run/run.ts';
 import { destinationPlace, sourcePlace, type Place } from '../troubles/breaks.ts';
 import { askedOfAll, notingHangUps } from '../troubles/hang-ups.ts';
 import { askedAgain, openAside, refusedForNow, unlessInTrouble, validityOf } from '../troubles/troubles.ts';
-import { fold } from './mapping.ts';
-
-/**
- * Whether a mailbox that can't be opened is missing: the server says so, or does not list it, and it does not answer
- * STATUS either. One that nobody may open (NOPERM) is there.
- * @param listed the paths that the account lists
- */
-export async function isMissing(reader: MailReader, path: string, listed: readonly string[]): Promise<boolean> {
-  const refusal = await refusalOf(reader.open(path));
-  if (refusal === null || refusal.responseCode === 'NOPERM') return false;
-  if (!isOfNone(refusal) && (path === 'INBOX' || listed.some((each) => fold(each) === fold(path)))) return false;
-  return (await refusalOf(reader.status(path))) !== null;
-}
-
-function isOfNone({ responseCode }: MailError): boolean {
-  return responseCode === 'NONEXISTENT' || responseCode === 'TRYCREATE';
-}
-
-async function refusalOf(asking: Promise<unknown>): Promise<MailError | null> {
-  try {
-    await asking;
-    return null;
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    return error;
-  }
-}
+import { openUnlessMissing } from './missing.ts';
 
 /**
  * Opens the source mailbox of rows, on the side; `null` if it has another UIDVALIDITY by now, under which their UIDs
@@ -213,7 +187,7 @@ async function* renamedAmong(
   if (others.some((path) => !known.has(path))) onTrouble();
   for (const path of others) {
     if (!validities.includes(known.get(path) ?? undefined)) continue;
-    const opened = await openUnlessGone(path, checker, run);
+    const opened = await openUnlessMissing(path, checker, run, () => askedAgain(() => checker.open(path)));
     if (opened !== null && validities.includes(opened.uidValidity)) yield [opened.uidValidity, path];
   }
 }
@@ -242,19 +216,6 @@ async function addValidities(
     together: (path) => note(path, () => ask(path)),
     alone: (path) => note(path, () => notingHangUps('destination', path, checker, run, () => ask(path))),
   });
-}
-
-/** @returns `null` if there is no mailbox of that name any more */
-async function openUnlessGone(path: string, checker: MailReader, run: Run): Promise<Opened | null> {
-  const open = async () => {
-    try {
-      return await askedAgain(() => checker.open(path));
-    } catch (error) {
-      if (isRefusal(error) && isOfNone(error) && (await isMissing(checker, path, run.destinationPaths()))) return null;
-      throw error;
-    }
-  };
-  return notingHangUps('destination', path, checker, run, open);
 }
 
 type Elsewhere = Pick<Row, 'size' | 'sha256' | 'destinationUid' | 'destinationUidValidity' | 'verified'>;
