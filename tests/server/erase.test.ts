@@ -226,7 +226,7 @@ async function openFilled() {
 
 test(
   'a subscriber whose files are kept elsewhere is not erased, until EXPORTS_URL says where',
-  { ...needs('postgresql'), timeout: 60_000 },
+  needs('postgresql'),
   async () => {
     const { folder, url, key } = await openFilled();
     await using database = await openDatabase({ url });
@@ -257,7 +257,7 @@ test(
 
 test(
   'a subscriber whose files can not be removed is told of in a sentence, and erased once they can',
-  { ...needs('postgresql'), timeout: 60_000 },
+  needs('postgresql'),
   async () => {
     const { folder, url, key } = await openFilled();
     await using database = await openDatabase({ url });
@@ -284,7 +284,7 @@ test(
 
 test(
   'a subscriber at an internationalized domain is erased however its name is spelled',
-  { ...needs('postgresql'), timeout: 60_000 },
+  needs('postgresql'),
   async () => {
     const { folder, url, key } = await openFilled();
     await using database = await openDatabase({ url });

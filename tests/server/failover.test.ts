@@ -21,7 +21,7 @@ async function openFilled(onStep: NonNullable<WorkerServices['onStep']>) {
 
 test(
   'a database that has forgotten that a transfer was taken gives it to another worker, and it goes on to its end',
-  { ...needs('dovecot', 'postgresql'), timeout: 60_000 },
+  needs('dovecot', 'postgresql'),
   async () => {
     /** As a replica does that is promoted, which has not got the last commits. */
     const forget = async () => {
@@ -54,7 +54,7 @@ test(
 
 test(
   'a clock of the database that jumps ahead takes no transfer from a worker that is at work',
-  { ...needs('dovecot', 'postgresql'), timeout: 60_000 },
+  needs('dovecot', 'postgresql'),
   async () => {
     /** Leases and signs of life are all too old at once, and another taker has the job before the worker goes on. */
     const jump = async () => {

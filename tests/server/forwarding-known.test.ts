@@ -74,84 +74,78 @@ async function letterAbout({ transfers }: World, id: string): Promise<string> {
   return letterOf({ ...news, ...facts }).text;
 }
 
-describe(
-  'what is known of a forwarding',
-  { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), timeout: 60_000 },
-  () => {
-    test('is that it is on, where a stop came just after it was set up', async () => {
-      const stands = Promise.withResolvers<void>();
-      const thaw = Promise.withResolvers<void>();
-      // The worker stands still in the pause that follows.
-      const { source, world } = await open(async () => {
-        stands.resolve();
-        await thaw.promise;
-      });
-      const id = await start(world, NEW_ADDRESS);
-      await stands.promise;
-      const { database } = world;
-      const safe = await safeFor(FRESH, openVault(Buffer.alloc(32, 7)));
-      const services = {
-        database,
-        safe,
-        queue: { announce: async () => {} },
-        tokens: { expire: async () => {}, forget: async () => {} },
-      };
-      await stopTransfer(services, id, async () => {});
-      thaw.resolve();
-      await whenAllEnded(world);
-      expect(await isForwarding(source)).toBe(true);
-      expect(await forwardingOf(database, id)).toMatchObject({ to: NEW_ADDRESS, isOn: true });
+describe('what is known of a forwarding', needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), () => {
+  test('is that it is on, where a stop came just after it was set up', async () => {
+    const stands = Promise.withResolvers<void>();
+    const thaw = Promise.withResolvers<void>();
+    // The worker stands still in the pause that follows.
+    const { source, world } = await open(async () => {
+      stands.resolve();
+      await thaw.promise;
     });
+    const id = await start(world, NEW_ADDRESS);
+    await stands.promise;
+    const { database } = world;
+    const safe = await safeFor(FRESH, openVault(Buffer.alloc(32, 7)));
+    const services = {
+      database,
+      safe,
+      queue: { announce: async () => {} },
+      tokens: { expire: async () => {}, forget: async () => {} },
+    };
+    await stopTransfer(services, id, async () => {});
+    thaw.resolve();
+    await whenAllEnded(world);
+    expect(await isForwarding(source)).toBe(true);
+    expect(await forwardingOf(database, id)).toMatchObject({ to: NEW_ADDRESS, isOn: true });
+  });
 
-    test('is that it is over, once a later transfer forwards to another address or its owner ends it', async () => {
-      const { world } = await open(async () => {});
-      const { database } = world;
-      const first = await start(world, NEW_ADDRESS);
-      await whenAllEnded(world);
-      expect(await letterAbout(world, first)).toContain(`goes to ${NEW_ADDRESS}`);
+  test('is that it is over, once a later transfer forwards to another address or its owner ends it', async () => {
+    const { world } = await open(async () => {});
+    const { database } = world;
+    const first = await start(world, NEW_ADDRESS);
+    await whenAllEnded(world);
+    expect(await letterAbout(world, first)).toContain(`goes to ${NEW_ADDRESS}`);
 
-      const second = await start(world, OTHER_ADDRESS);
-      await whenAllEnded(world);
-      expect(await forwardingOf(database, first)).toMatchObject({ isOn: false });
-      expect(await letterAbout(world, first)).not.toContain(`goes to ${NEW_ADDRESS}`);
-      expect(await forwardingOf(database, second)).toMatchObject({ isOn: true });
-      expect(await letterAbout(world, second)).toContain(`goes to ${OTHER_ADDRESS}`);
+    const second = await start(world, OTHER_ADDRESS);
+    await whenAllEnded(world);
+    expect(await forwardingOf(database, first)).toMatchObject({ isOn: false });
+    expect(await letterAbout(world, first)).not.toContain(`goes to ${NEW_ADDRESS}`);
+    expect(await forwardingOf(database, second)).toMatchObject({ isOn: true });
+    expect(await letterAbout(world, second)).toContain(`goes to ${OTHER_ADDRESS}`);
 
-      await noteForwardingOff(database, second);
-      expect(await letterAbout(world, second)).not.toContain(`goes to ${OTHER_ADDRESS}`);
-    });
+    await noteForwardingOff(database, second);
+    expect(await letterAbout(world, second)).not.toContain(`goes to ${OTHER_ADDRESS}`);
+  });
 
-    test('is that it is on for a later order that brings only what is new, which can end it as well', async () => {
-      const { source, world } = await open(async () => {});
-      await start(world, NEW_ADDRESS);
-      await whenAllEnded(world);
-      const destination = { email: NEW_ADDRESS, password: DOVECOT_PASSWORD, provider: 'yahoo' } as const;
-      const { id } = await world.transfers.start(
-        order({ operations: ['emailmigration'], destination, notificationContact: NEW_ADDRESS }),
-        { anew: true },
-      );
-      await whenAllEnded(world);
-      expect(await letterAbout(world, id)).toContain(`goes to ${NEW_ADDRESS}`);
-      expect(await letterAbout(world, id)).not.toContain('does not follow you');
-      expect(await forwardingOf(world.database, id)).toMatchObject({ to: NEW_ADDRESS, isOn: true });
-      expect(await isForwarding(source)).toBe(true);
-      // One that was ordered to set it up and could not says what is.
-      await world.database.query(
-        `insert into operations (transfer_id, operation, status, failure, started, finished)
+  test('is that it is on for a later order that brings only what is new, which can end it as well', async () => {
+    const { source, world } = await open(async () => {});
+    await start(world, NEW_ADDRESS);
+    await whenAllEnded(world);
+    const destination = { email: NEW_ADDRESS, password: DOVECOT_PASSWORD, provider: 'yahoo' } as const;
+    const { id } = await world.transfers.start(
+      order({ operations: ['emailmigration'], destination, notificationContact: NEW_ADDRESS }),
+      { anew: true },
+    );
+    await whenAllEnded(world);
+    expect(await letterAbout(world, id)).toContain(`goes to ${NEW_ADDRESS}`);
+    expect(await letterAbout(world, id)).not.toContain('does not follow you');
+    expect(await forwardingOf(world.database, id)).toMatchObject({ to: NEW_ADDRESS, isOn: true });
+    expect(await isForwarding(source)).toBe(true);
+    // One that was ordered to set it up and could not says what is.
+    await world.database.query(
+      `insert into operations (transfer_id, operation, status, failure, started, finished)
          values ($1, 'emailforwarding', 'error', 'We could not set up forwarding.', now(), now())`,
-        [id],
-      );
-      expect(await letterAbout(world, id)).not.toContain('could not set up');
-      const status = await world.transfers.status(id);
-      expect(status?.emailforwarding).toMatchObject({ status: 'completed', to: NEW_ADDRESS });
-      const facts = await factsOf(world.database, id, 'San Bruno');
-      expect(facts === null ? [] : notMoved(facts).join()).not.toContain('from now on');
-      await world.database.query("delete from operations where transfer_id = $1 and operation = 'emailforwarding'", [
-        id,
-      ]);
-      await noteForwardingOff(world.database, id);
-      expect(await forwardingOf(world.database, id)).toBeNull();
-      expect(await letterAbout(world, id)).toContain('does not follow you');
-    });
-  },
-);
+      [id],
+    );
+    expect(await letterAbout(world, id)).not.toContain('could not set up');
+    const status = await world.transfers.status(id);
+    expect(status?.emailforwarding).toMatchObject({ status: 'completed', to: NEW_ADDRESS });
+    const facts = await factsOf(world.database, id, 'San Bruno');
+    expect(facts === null ? [] : notMoved(facts).join()).not.toContain('from now on');
+    await world.database.query("delete from operations where transfer_id = $1 and operation = 'emailforwarding'", [id]);
+    await noteForwardingOff(world.database, id);
+    expect(await forwardingOf(world.database, id)).toBeNull();
+    expect(await letterAbout(world, id)).toContain('does not follow you');
+  });
+});

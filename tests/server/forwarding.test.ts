@@ -336,7 +336,7 @@ describe(
   },
 );
 
-describe('forwarding', { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), timeout: 60_000 }, () => {
+describe('forwarding', needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), () => {
   test.each([
     ['', 1],
     ['-copy', 0],
@@ -462,37 +462,33 @@ describe('forwarding', { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-l
   });
 });
 
-describe(
-  'the server of scripts',
-  { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), timeout: 60_000 },
-  () => {
-    test('is not sent the password without TLS', async () => {
-      await using dovecot = await startDovecot({ sieve: {} });
-      await expect(scriptsOf(dovecot, '')).rejects.toMatchObject({ fault: 'certificate' });
-      expect(await dovecot.log()).not.toContain(SUBSCRIBER);
-    });
+describe('the server of scripts', needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), () => {
+  test('is not sent the password without TLS', async () => {
+    await using dovecot = await startDovecot({ sieve: {} });
+    await expect(scriptsOf(dovecot, '')).rejects.toMatchObject({ fault: 'certificate' });
+    expect(await dovecot.log()).not.toContain(SUBSCRIBER);
+  });
 
-    test('is sent the password over TLS with a trusted certificate, and with no other', async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
-      onTestFinished(() => rm(folder, { recursive: true, force: true }));
-      const [key, certificate] = [join(folder, 'key'), join(folder, 'cert')];
-      const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
-      const made = ['-newkey', 'rsa:2048', '-nodes', '-days', '1', ...subject, '-keyout', key, '-out', certificate];
-      await promisify(execFile)('openssl', ['req', '-x509', ...made]);
-      await chmod(folder, 0o755);
-      await chmod(key, 0o644);
-      await using dovecot = await startDovecot({ sieve: {}, tls: { certificate, key } });
-      await expect(scriptsOf(dovecot, '')).rejects.toMatchObject({ fault: 'certificate' });
-      expect(await dovecot.log()).not.toContain(SUBSCRIBER);
+  test('is sent the password over TLS with a trusted certificate, and with no other', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const [key, certificate] = [join(folder, 'key'), join(folder, 'cert')];
+    const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const made = ['-newkey', 'rsa:2048', '-nodes', '-days', '1', ...subject, '-keyout', key, '-out', certificate];
+    await promisify(execFile)('openssl', ['req', '-x509', ...made]);
+    await chmod(folder, 0o755);
+    await chmod(key, 0o644);
+    await using dovecot = await startDovecot({ sieve: {}, tls: { certificate, key } });
+    await expect(scriptsOf(dovecot, '')).rejects.toMatchObject({ fault: 'certificate' });
+    expect(await dovecot.log()).not.toContain(SUBSCRIBER);
 
-      const before = getCACertificates('default');
-      onTestFinished(() => setDefaultCACertificates(before));
-      setDefaultCACertificates([...before, await readFile(certificate, 'utf8')]);
-      await using session = await scriptsOf(dovecot, '');
-      expect(session.extensions).toContain('copy');
-    });
-  },
-);
+    const before = getCACertificates('default');
+    onTestFinished(() => setDefaultCACertificates(before));
+    setDefaultCACertificates([...before, await readFile(certificate, 'utf8')]);
+    await using session = await scriptsOf(dovecot, '');
+    expect(session.extensions).toContain('copy');
+  });
+});
 
 function headersOf(readable: readonly number[]) {
   return async function* headers(_: string, uids: readonly number[]) {
@@ -609,7 +605,7 @@ test('forwarding that goes to an address once more is on in all transfers to it,
 
 test(
   'a copy is said to stay only where the server can mark it',
-  { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), timeout: 60_000, tags: 'proof' },
+  { ...needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), tags: 'proof' },
   async () => {
     expect(await toldOfCopies({})).toBe(true);
     expect(await toldOfCopies({ extensions: '-imap4flags' })).toBe(false);

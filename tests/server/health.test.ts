@@ -54,7 +54,7 @@ test(
 
 test(
   'a process that finishes what is under way before it stops is alive, and not ready any more',
-  { ...needs('postgresql'), timeout: 60_000 },
+  needs('postgresql'),
   async () => {
     const path = await mkdtemp(join(tmpdir(), 'health-'));
     onTestFinished(() => rm(path, { recursive: true, force: true }));

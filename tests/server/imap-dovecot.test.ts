@@ -62,7 +62,7 @@ function half(): NewMessage {
   return newMessage(Buffer.alloc(600_000, 'full\r\n'));
 }
 
-describe('The transport with a real Dovecot', { ...needs('dovecot'), timeout: 60_000 }, () => {
+describe('The transport with a real Dovecot', needs('dovecot'), () => {
   let dovecot: Dovecot;
   let bare: Dovecot;
   let zipped: Dovecot;
@@ -432,56 +432,52 @@ describe('The transport with a real Dovecot', { ...needs('dovecot'), timeout: 60
     await expect(signIn).rejects.toMatchObject({ fault: 'credentials', responseCode: 'AUTHENTICATIONFAILED' });
   });
 
-  test(
-    'a message of 50 MB goes through without ever being whole in memory',
-    { tags: 'proof', timeout: 60_000 },
-    async () => {
-      const account = { port: dovecot.port, user: 'large' };
-      const piece = randomBytes(48 * 1024)
-        .toString('base64')
-        .replaceAll(/.{64}/g, '$&\r\n');
-      const pieces = Math.ceil(50_000_000 / piece.length);
-      const hash = createHash('sha256');
-      let most = 0;
-      const look = () => {
-        // The first time counts what it frees only later; the second waits for that.
-        collectGarbage();
-        collectGarbage();
-        const { arrayBuffers, heapUsed } = process.memoryUsage();
-        most = Math.max(most, arrayBuffers + heapUsed);
-      };
-      async function* octets() {
-        for (let index = 0; index < pieces; index++) {
-          const chunk = Buffer.from(piece);
-          hash.update(chunk);
-          if (index % 50 === 0) look();
-          yield chunk;
-        }
+  test('a message of 50 MB goes through without ever being whole in memory', { tags: 'proof' }, async () => {
+    const account = { port: dovecot.port, user: 'large' };
+    const piece = randomBytes(48 * 1024)
+      .toString('base64')
+      .replaceAll(/.{64}/g, '$&\r\n');
+    const pieces = Math.ceil(50_000_000 / piece.length);
+    const hash = createHash('sha256');
+    let most = 0;
+    const look = () => {
+      // The first time counts what it frees only later; the second waits for that.
+      collectGarbage();
+      collectGarbage();
+      const { arrayBuffers, heapUsed } = process.memoryUsage();
+      most = Math.max(most, arrayBuffers + heapUsed);
+    };
+    async function* octets() {
+      for (let index = 0; index < pieces; index++) {
+        const chunk = Buffer.from(piece);
+        hash.update(chunk);
+        if (index % 50 === 0) look();
+        yield chunk;
       }
-      look();
-      const before = most;
-      await using writer = await writerOf(account);
-      const [outcome] = await appendAll(writer, 'INBOX', [
-        newMessage('', { size: piece.length * pieces, octets: octets() }),
-      ]);
-      expect(outcome?.kind).toBe('stored');
-      await using source = await readerOf(account);
-      await using second = await writerOf(account);
-      const copied = second.append('Copy', source.fetch('INBOX', [1]), { together: false });
-      await copied.sent;
-      expect(await copied.outcome).toMatchObject([{ kind: 'failed', error: { responseCode: 'TRYCREATE' } }]);
-      const again = second.append('INBOX', source.fetch('INBOX', [1]), { together: false });
-      await again.sent;
-      expect(await again.outcome).toMatchObject([{ kind: 'stored', uid: 2 }]);
-      const back = createHash('sha256');
-      let chunks = 0;
-      for await (const message of source.fetch('INBOX', [2]))
-        for await (const chunk of message.octets) {
-          back.update(chunk);
-          if (++chunks % 40 === 0) look();
-        }
-      expect(back.digest('hex')).toBe(hash.digest('hex'));
-      expect(most - before).toBeLessThan(16_000_000);
-    },
-  );
+    }
+    look();
+    const before = most;
+    await using writer = await writerOf(account);
+    const [outcome] = await appendAll(writer, 'INBOX', [
+      newMessage('', { size: piece.length * pieces, octets: octets() }),
+    ]);
+    expect(outcome?.kind).toBe('stored');
+    await using source = await readerOf(account);
+    await using second = await writerOf(account);
+    const copied = second.append('Copy', source.fetch('INBOX', [1]), { together: false });
+    await copied.sent;
+    expect(await copied.outcome).toMatchObject([{ kind: 'failed', error: { responseCode: 'TRYCREATE' } }]);
+    const again = second.append('INBOX', source.fetch('INBOX', [1]), { together: false });
+    await again.sent;
+    expect(await again.outcome).toMatchObject([{ kind: 'stored', uid: 2 }]);
+    const back = createHash('sha256');
+    let chunks = 0;
+    for await (const message of source.fetch('INBOX', [2]))
+      for await (const chunk of message.octets) {
+        back.update(chunk);
+        if (++chunks % 40 === 0) look();
+      }
+    expect(back.digest('hex')).toBe(hash.digest('hex'));
+    expect(most - before).toBeLessThan(16_000_000);
+  });
 });

@@ -3,14 +3,12 @@ import { letterOf, smsOf, type Notification } from '../../src/server/notificatio
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
 
 const ID = 'b'.repeat(32);
-const LINK = `https://portal.example/files/${ID}?signature=secret`;
 const moved: Notification = {
   kind: 'finished',
   contact: 'pat@mail.example',
   isConfirmed: true,
   source: 'maria@sanbruno.example',
   destination: { provider: 'yahoo', email: 'maria@sanbruno.example' },
-  isExport: false,
   messages: 1200,
   contacts: 1,
   messagesPresent: 0,
@@ -20,19 +18,12 @@ const moved: Notification = {
   remarks: false,
   skipped: 0,
   outcomes: [],
-  files: [],
   transferId: ID,
   statusUrl: `https://portal.example/status?migration_id=${ID}`,
   legacyName: 'San Bruno',
   supportPhone: '650 555 0100',
 };
 const elsewhere: Notification = { ...moved, destination: { provider: 'google', email: 'maria@gmail.com' } };
-const exported: Notification = {
-  ...moved,
-  isExport: true,
-  destination: { provider: 'file_export', email: '' },
-  files: [{ name: 'mail.zip', url: LINK, expires: '2026-11-28T20:00:00.000Z' }],
-};
 const KINDS = ['started', 'finished', 'attention', 'stopped', 'paused', 'waiting', 'taken back'] as const;
 
 /** What a mail client shows of HTML, its entities read. */
@@ -55,27 +46,22 @@ describe('a letter', () => {
     expect(text).toContain(`Transfer ID: ${ID}`);
   });
 
-  test.each(
-    KINDS.flatMap((kind) => [
-      ['a transfer', kind, { ...moved, kind }],
-      ['an export', kind, { ...exported, kind }],
-    ]) as [string, string, Notification][],
-  )(
-    'about %s that has %s says who writes, the account, the destination, one next step, the phone number and that no password is asked for',
-    (_what, _kind, news) => {
-      const { text, html } = letterOf(news);
+  test.each(KINDS)(
+    'about a transfer that has %s says who writes, the account, the destination, one next step, the phone number and that no password is asked for',
+    (kind) => {
+      const { text, html } = letterOf({ ...moved, kind });
       for (const said of [text, shown(html)])
         for (const part of [
           'San Bruno Email Transfer',
           'maria@sanbruno.example',
-          news.isExport ? 'Files for download' : 'Yahoo',
+          'Yahoo',
           'What to do next',
           '650\u00a0555\u00a00100',
           'We never ask for your password',
           ID,
         ])
           expect(said).toContain(part);
-      expect(html).toContain(`href="${news.statusUrl}"`);
+      expect(html).toContain(`href="${moved.statusUrl}"`);
     },
   );
 
@@ -87,10 +73,11 @@ describe('a letter', () => {
   test.each(KINDS)(
     'never holds the link to files when a transfer has %s, and leads to the status page only',
     (kind) => {
-      const letter = letterOf({ ...exported, kind });
-      for (const part of [letter.text, letter.html, smsOf({ ...exported, kind })]) {
-        expect(part).not.toContain('signature');
-        for (const [link] of part.matchAll(/https?:[^\s"<]+/g)) expect(link).toBe(exported.statusUrl);
+      for (const isConfirmed of [true, false]) {
+        const news: Notification = { ...moved, kind, isConfirmed };
+        const { text, html } = letterOf(news);
+        for (const part of [text, html, smsOf(news)])
+          expect(new Set(part.match(/https?:[^\s"<]+/g))).toEqual(new Set([moved.statusUrl]));
       }
     },
   );
@@ -216,11 +203,6 @@ describe('a letter', () => {
     }
   });
 
-  test('about files says that they are ready, since nobody has downloaded them yet', () => {
-    expect(letterOf(exported).subject).toBe('The download of your San Bruno mail is ready');
-    expect(letterOf({ ...exported, isConfirmed: false }).subject).toBe('A San Bruno email transfer is complete');
-  });
-
   test('about a run of a daily that has gone off says so', () => {
     expect(letterOf({ ...moved, kind: 'paused', dailyIsOff: true }).text).toContain('stopped bringing new mail');
   });
@@ -254,22 +236,17 @@ describe('a letter', () => {
     const follows = 'does not follow you. Please tell people your new address.';
     expect(letterOf(elsewhere).text).toContain(follows);
     expect(letterOf(moved).text).not.toContain(follows);
-    expect(letterOf(exported).text).not.toContain(follows);
     const forwarding = { to: 'maria@gmail.com', since: new Date('2025-11-02T20:00:00Z') };
     const { text } = letterOf({ ...elsewhere, forwarding });
     expect(text).toContain('Since November 2, 2025, new mail to your San Bruno address goes to maria@gmail.com.');
     expect(text).not.toContain(follows);
   });
 
-  test('says one thing and many in the right number, with the date in words', () => {
+  test('says one thing and many in the right number', () => {
     expect(letterOf(moved).text).toContain('1,200 messages and 1 contact were copied.');
     expect(letterOf({ ...moved, messages: 0 }).text).toContain('1 contact was copied.');
     expect(letterOf({ ...moved, skipped: 1 }).text).toContain('1 item is not in your new mailbox.');
     expect(letterOf({ ...moved, skipped: 2 }).text).toContain('2 items are not in your new mailbox.');
-    expect(letterOf(exported).text).toContain(
-      'Download your files by November 28, 2026 at 12:00 PM PST. Then we delete them.',
-    );
-    expect(letterOf(exported).text).not.toContain('2026-11');
   });
 
   test('about a mailbox with nothing in it counts nothing, says so, and promises no mail', () => {
@@ -278,10 +255,9 @@ describe('a letter', () => {
     expect(text).toContain('There was nothing to copy.');
   });
 
-  test('about files that are not there does not say that anything was saved', () => {
-    for (const kind of ['stopped', 'paused', 'waiting', 'attention'] as const)
-      expect(letterOf({ ...exported, kind, files: [] }).text).not.toContain('saved');
-    expect(letterOf({ ...moved, kind: 'paused' }).text).toContain('1,200 messages and 1 contact were copied so far.');
+  test('about a transfer that goes on says how much was copied so far', () => {
+    for (const kind of ['paused', 'waiting'] as const)
+      expect(letterOf({ ...moved, kind }).text).toContain('1,200 messages and 1 contact were copied so far.');
   });
 
   test('about new mail that is brought once a day says until when, and not that it does not follow', () => {
@@ -296,6 +272,13 @@ describe('a letter', () => {
       '3 contacts were already there. We added what was missing to 1 of them and changed nothing else.',
     );
     expect(text.match(/already there/g)).toHaveLength(1);
+  });
+
+  test('to who may be a stranger names neither the mailboxes nor how much was copied', () => {
+    for (const kind of KINDS)
+      expect(letterOf({ ...moved, kind, isConfirmed: false }).text).not.toMatch(/Yahoo|maria|1,200|contact\b/);
+    const { subject } = letterOf({ ...moved, isConfirmed: false });
+    expect(subject).toBe('A San Bruno email transfer is complete');
   });
 
   test('to who may be a stranger about a transfer that goes on does not say how it went', () => {

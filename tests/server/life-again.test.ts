@@ -54,7 +54,7 @@ async function backUp(database: Database): Promise<() => Promise<void>> {
 describe.each([{ dovecots: false }, { dovecots: true }])('copying what is new, on Dovecot: $dovecots', (options) => {
   const needed = options.dovecots ? needs('dovecot') : needs();
 
-  test('brings only that, and undoes nothing that its owner did', { ...needed, timeout: 60_000 }, async () => {
+  test('brings only that, and undoes nothing that its owner did', needed, async () => {
     const world = await openWorldOfTest({
       ...options,
       mail: { INBOX: some(0, 8), Family: some(20, 4), 'Family/Old': some(30, 3) },
@@ -109,95 +109,87 @@ describe.each([{ dovecots: false }, { dovecots: true }])('copying what is new, o
     expect(came.map((line) => line.split(' ')[0])).toEqual(['Family', 'Family/Old', 'Fresh', 'INBOX']);
   });
 
-  test(
-    'duplicates nothing after everything that was known has been erased',
-    { ...needed, timeout: 60_000 },
-    async () => {
-      const twin = letter(3);
-      const world = await openWorldOfTest({
-        ...options,
-        mail: { INBOX: [...some(0, 8), twin, { ...letter(70), date: letter(71).date }], Family: some(20, 4) },
-      });
-      await using _worker = await world.work();
-      const first = await world.order();
-      expect(await whenEnded(world, first)).toMatchObject({ status: 'completed', done: 14 });
-      await eraseEnded(world.web.database, RETENTION_DAYS, Date.now() + (RETENTION_DAYS + 1) * DAY_MS);
-      expect(await world.web.database.query('select 1 from ledger')).toEqual([]);
-      {
-        await using client = await world.destinationMail();
-        // One of two that are equal, and one that is there with another date.
-        await client.command('SELECT INBOX');
-        await client.command('UID STORE 4,10 +FLAGS (\\Deleted)');
-        await client.command('UID EXPUNGE 4,10');
-        await client.append('INBOX', [letter(70)]);
-      }
-      {
-        await using client = await world.sourceMail();
-        await client.append('Family', [letter(50)]);
-      }
-      const before = await everything(world);
-      const second = await world.order();
-      expect(await whenEnded(world, second)).toMatchObject({
-        status: 'completed',
-        done: 15,
-        present: 12,
-        copied: 3,
-        bytes: [twin, letter(70), letter(50)].reduce((octets, { bytes }) => octets + bytes.length, 0),
-        lost: 0,
-        duplicated: 0,
-      });
-      const after = await everything(world);
-      expect(before.filter((line) => !after.includes(line))).toEqual([]);
-      const came = after.filter((line) => !before.includes(line));
-      expect(came.map((line) => line.split(' ')[0])).toEqual(['Family', 'INBOX', 'INBOX']);
-    },
-  );
+  test('duplicates nothing after everything that was known has been erased', needed, async () => {
+    const twin = letter(3);
+    const world = await openWorldOfTest({
+      ...options,
+      mail: { INBOX: [...some(0, 8), twin, { ...letter(70), date: letter(71).date }], Family: some(20, 4) },
+    });
+    await using _worker = await world.work();
+    const first = await world.order();
+    expect(await whenEnded(world, first)).toMatchObject({ status: 'completed', done: 14 });
+    await eraseEnded(world.web.database, RETENTION_DAYS, Date.now() + (RETENTION_DAYS + 1) * DAY_MS);
+    expect(await world.web.database.query('select 1 from ledger')).toEqual([]);
+    {
+      await using client = await world.destinationMail();
+      // One of two that are equal, and one that is there with another date.
+      await client.command('SELECT INBOX');
+      await client.command('UID STORE 4,10 +FLAGS (\\Deleted)');
+      await client.command('UID EXPUNGE 4,10');
+      await client.append('INBOX', [letter(70)]);
+    }
+    {
+      await using client = await world.sourceMail();
+      await client.append('Family', [letter(50)]);
+    }
+    const before = await everything(world);
+    const second = await world.order();
+    expect(await whenEnded(world, second)).toMatchObject({
+      status: 'completed',
+      done: 15,
+      present: 12,
+      copied: 3,
+      bytes: [twin, letter(70), letter(50)].reduce((octets, { bytes }) => octets + bytes.length, 0),
+      lost: 0,
+      duplicated: 0,
+    });
+    const after = await everything(world);
+    expect(before.filter((line) => !after.includes(line))).toEqual([]);
+    const came = after.filter((line) => !before.includes(line));
+    expect(came.map((line) => line.split(' ')[0])).toEqual(['Family', 'INBOX', 'INBOX']);
+  });
 
-  test(
-    'duplicates nothing after an older backup has been restored',
-    { tags: 'proof', ...needed, timeout: 60_000 },
-    async () => {
-      const world = await openWorldOfTest({ ...options, mail: { INBOX: some(0, 8), Family: some(20, 4) } });
-      const { database } = world.web;
-      let ordered: Ordered;
-      {
-        await using _worker = await world.work();
-        ordered = await world.order();
-        expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 12 });
-      }
-      const restore = await backUp(database);
-      {
-        await using client = await world.sourceMail();
-        await client.append('INBOX', [letter(50), letter(3)]);
-        await client.append('Family', [letter(51)]);
-      }
-      {
-        await using _worker = await world.work();
-        expect(await whenEnded(world, await again(world, ordered))).toMatchObject({ copied: 3 });
-      }
-      await restore();
-      {
-        await using client = await world.sourceMail();
-        await client.append('Family', [letter(52)]);
-      }
-      const before = await everything(world);
+  test('duplicates nothing after an older backup has been restored', { tags: 'proof', ...needed }, async () => {
+    const world = await openWorldOfTest({ ...options, mail: { INBOX: some(0, 8), Family: some(20, 4) } });
+    const { database } = world.web;
+    let ordered: Ordered;
+    {
       await using _worker = await world.work();
-      expect(await whenEnded(world, await again(world, ordered))).toMatchObject({
-        status: 'completed',
-        done: 16,
-        present: 15,
-        copied: 1,
-        lost: 0,
-        duplicated: 0,
-      });
-      const after = await everything(world);
-      expect(after.filter((line) => !before.includes(line)).map((line) => line.split(' ')[0])).toEqual(['Family']);
-      expect(after).toHaveLength(16);
-    },
-  );
+      ordered = await world.order();
+      expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 12 });
+    }
+    const restore = await backUp(database);
+    {
+      await using client = await world.sourceMail();
+      await client.append('INBOX', [letter(50), letter(3)]);
+      await client.append('Family', [letter(51)]);
+    }
+    {
+      await using _worker = await world.work();
+      expect(await whenEnded(world, await again(world, ordered))).toMatchObject({ copied: 3 });
+    }
+    await restore();
+    {
+      await using client = await world.sourceMail();
+      await client.append('Family', [letter(52)]);
+    }
+    const before = await everything(world);
+    await using _worker = await world.work();
+    expect(await whenEnded(world, await again(world, ordered))).toMatchObject({
+      status: 'completed',
+      done: 16,
+      present: 15,
+      copied: 1,
+      lost: 0,
+      duplicated: 0,
+    });
+    const after = await everything(world);
+    expect(after.filter((line) => !before.includes(line)).map((line) => line.split(' ')[0])).toEqual(['Family']);
+    expect(after).toHaveLength(16);
+  });
 });
 
-describe('copying what is new', { timeout: 60_000 }, () => {
+describe('copying what is new', () => {
   test('is ordered by who may manage the transfer, when it has ended, with what signs in', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 2) } });
     const ordered = await world.order();
@@ -287,7 +279,7 @@ test('the same order is a new one where the clock of the database was ahead by d
   expect((await world.order({ headers: first.headers })).id).not.toBe(first.id);
 });
 
-describe('a second order to the same server', { timeout: 60_000 }, () => {
+describe('a second order to the same server', () => {
   test('that leaves the server to be discovered brings nothing twice', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 5) } });
     const { dns, services } = world.web;

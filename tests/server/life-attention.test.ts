@@ -47,7 +47,7 @@ async function signIn(from: OauthBrowser): Promise<string> {
   return page.searchParams.get('token_id') ?? '';
 }
 
-describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 }, () => {
+describe('a transfer whose new mailbox refuses the password', () => {
   test('rests, keeps the other credential, tells its owner once, and goes on with the right password', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: many(20) } });
     const ordered = await world.order({ parameters: { notification_email: 'new@home.example' } });
@@ -202,7 +202,7 @@ describe('a transfer whose new mailbox refuses the password', { timeout: 60_000 
   });
 });
 
-describe('a transfer whose old mailbox refuses the password', { timeout: 60_000 }, () => {
+describe('a transfer whose old mailbox refuses the password', () => {
   test('rests, and goes on with the new one to its files', async () => {
     const world = await openWorldOfTest({ mail: { INBOX: many(4) }, environment: { LEGACY_CARDDAV_URL: undefined } });
     const ordered = await orderExport(world);
@@ -218,7 +218,7 @@ describe('a transfer whose old mailbox refuses the password', { timeout: 60_000 
   });
 });
 
-describe('a transfer towards a provider that takes the consent no more', { timeout: 60_000 }, () => {
+describe('a transfer towards a provider that takes the consent no more', () => {
   test('goes on with a new sign-in of the same mailbox in this browser, and with no other', async () => {
     const good = new Set<string>();
     const world = await openWorldOfTest({
@@ -279,7 +279,6 @@ test.each([
   ['take-back', 'as running', 200],
 ] as const)(
   'of two sign-ins for one %s the one that is not used is kept no longer than any other',
-  { timeout: 60_000 },
   async (name, looked, status) => {
     const world = await openWorldOfTest({ providers: ['google'], takesToken: () => true });
     const { google } = world.web.providers;

@@ -11,101 +11,92 @@ async function arrived(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await later();
 }
 
-test(
-  'a transfer whose server was busy for long, and can not be reached once then, goes on',
-  { timeout: 60_000 },
-  async () => {
-    let how: 'well' | 'busy' | 'away' = 'well';
-    const world = await openWorldOfTest({
-      mail: { INBOX: [letter(1), letter(2)] },
-      change: (direction, part) => {
-        if (direction !== 'to client' || how === 'well') return part;
-        const text = part.toString('latin1');
-        return Buffer.from(
-          how === 'away'
-            ? text.replace(/^\* OK /, '* BYE ')
-            : text.replaceAll(/^(\w+) OK .*(?:LOGIN|CAPABILITY|Logged).*$/gim, '$1 NO [INUSE] Too busy.'),
-          'latin1',
-        );
-      },
-    });
-    const ordered = await world.order();
-    how = 'busy';
-    await using _worker = await world.work();
-    const { database, queue } = world.web;
-    const reasons: unknown[] = [];
-    for (let run = 1; run <= 4; run += 1) {
-      const { waiting } = await mailWhen(
-        world,
-        ordered,
-        (mail) => mail.waiting !== undefined || mail.finished !== undefined,
+test('a transfer whose server was busy for long, and can not be reached once then, goes on', async () => {
+  let how: 'well' | 'busy' | 'away' = 'well';
+  const world = await openWorldOfTest({
+    mail: { INBOX: [letter(1), letter(2)] },
+    change: (direction, part) => {
+      if (direction !== 'to client' || how === 'well') return part;
+      const text = part.toString('latin1');
+      return Buffer.from(
+        how === 'away'
+          ? text.replace(/^\* OK /, '* BYE ')
+          : text.replaceAll(/^(\w+) OK .*(?:LOGIN|CAPABILITY|Logged).*$/gim, '$1 NO [INUSE] Too busy.'),
+        'latin1',
       );
-      reasons.push(waiting?.reason);
-      if (run === 3) how = 'away';
-      if (run === 4) how = 'well';
-      // The third run is one more in a row than ends any other transfer, and none of them counts against the fourth.
-      const idleRuns = run === 2 ? 27 : null;
-      const [kept] = await database.query<{ idle_runs: number }>(
-        "select idle_runs from operations where operation = 'emailmigration'",
-      );
-      // On a busy machine the worker may have come back by itself meanwhile.
-      expect(kept?.idle_runs).toBeLessThan(20);
-      await whenLetGo(world, ordered);
-      await database.query('update operations set waiting_reason = null, idle_runs = coalesce($1, idle_runs)', [
-        idleRuns,
-      ]);
-      await queue.send(ordered.id);
-    }
-    expect(reasons).toEqual(['busy', 'busy', 'busy', 'unreachable']);
-    expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 2 });
-    expect((await statusOf(world, ordered)).emailmigration).not.toHaveProperty('failure');
-  },
-);
+    },
+  });
+  const ordered = await world.order();
+  how = 'busy';
+  await using _worker = await world.work();
+  const { database, queue } = world.web;
+  const reasons: unknown[] = [];
+  for (let run = 1; run <= 4; run += 1) {
+    const { waiting } = await mailWhen(
+      world,
+      ordered,
+      (mail) => mail.waiting !== undefined || mail.finished !== undefined,
+    );
+    reasons.push(waiting?.reason);
+    if (run === 3) how = 'away';
+    if (run === 4) how = 'well';
+    // The third run is one more in a row than ends any other transfer, and none of them counts against the fourth.
+    const idleRuns = run === 2 ? 27 : null;
+    const [kept] = await database.query<{ idle_runs: number }>(
+      "select idle_runs from operations where operation = 'emailmigration'",
+    );
+    // On a busy machine the worker may have come back by itself meanwhile.
+    expect(kept?.idle_runs).toBeLessThan(20);
+    await whenLetGo(world, ordered);
+    await database.query('update operations set waiting_reason = null, idle_runs = coalesce($1, idle_runs)', [
+      idleRuns,
+    ]);
+    await queue.send(ordered.id);
+  }
+  expect(reasons).toEqual(['busy', 'busy', 'busy', 'unreachable']);
+  expect(await whenEnded(world, ordered)).toMatchObject({ status: 'completed', done: 2 });
+  expect((await statusOf(world, ordered)).emailmigration).not.toHaveProperty('failure');
+});
 
-test(
-  'a mailbox that Exchange lets nobody read by IMAP is left to its owner after hours, and not waited for without end',
-  { timeout: 60_000 },
-  async () => {
-    let isAllowed = true;
-    const asked = new Set<string>();
-    const world = await openWorldOfTest({
-      mail: { INBOX: [letter(1)] },
-      change: (direction, part) => {
-        const text = part.toString('latin1');
-        if (direction !== 'to client') {
-          for (const [, tag = ''] of text.matchAll(/^(\w+) (?:NAMESPACE|LIST|STATUS|SELECT|EXAMINE)\b/gim))
-            asked.add(tag);
-          return part;
-        }
-        return Buffer.from(
-          text.replaceAll(/^(\w+) OK .*$/gm, (line, tag: string) =>
-            asked.delete(tag) && !isAllowed ? `${tag} BAD User is authenticated but not connected.\r` : line,
-          ),
-          'latin1',
-        );
-      },
-    });
-    const ordered = await world.order();
-    isAllowed = false;
-    await using _worker = await world.work();
-    const { database, queue } = world.web;
-    for (const before of [20, 27]) {
-      const { waiting } = await mailWhen(world, ordered, (mail) => mail.waiting !== undefined);
-      expect(waiting?.reason).toBe('busy');
-      const [kept] = await database.query<{ idle_runs: number }>('select idle_runs from operations');
-      expect(kept?.idle_runs).toBe(before === 20 ? 1 : 21);
-      await whenLetGo(world, ordered);
-      await database.query('update operations set waiting_reason = null, idle_runs = $1', [before]);
-      await queue.send(ordered.id);
-    }
-    const { attention } = await mailWhen(world, ordered, (mail) => mail.attention !== undefined);
-    expect(attention).toMatchObject({ side: 'destination', reason: 'refused' });
-  },
-);
+test('a mailbox that Exchange lets nobody read by IMAP is left to its owner after hours, and not waited for without end', async () => {
+  let isAllowed = true;
+  const asked = new Set<string>();
+  const world = await openWorldOfTest({
+    mail: { INBOX: [letter(1)] },
+    change: (direction, part) => {
+      const text = part.toString('latin1');
+      if (direction !== 'to client') {
+        for (const [, tag = ''] of text.matchAll(/^(\w+) (?:NAMESPACE|LIST|STATUS|SELECT|EXAMINE)\b/gim))
+          asked.add(tag);
+        return part;
+      }
+      return Buffer.from(
+        text.replaceAll(/^(\w+) OK .*$/gm, (line, tag: string) =>
+          asked.delete(tag) && !isAllowed ? `${tag} BAD User is authenticated but not connected.\r` : line,
+        ),
+        'latin1',
+      );
+    },
+  });
+  const ordered = await world.order();
+  isAllowed = false;
+  await using _worker = await world.work();
+  const { database, queue } = world.web;
+  for (const before of [20, 27]) {
+    const { waiting } = await mailWhen(world, ordered, (mail) => mail.waiting !== undefined);
+    expect(waiting?.reason).toBe('busy');
+    const [kept] = await database.query<{ idle_runs: number }>('select idle_runs from operations');
+    expect(kept?.idle_runs).toBe(before === 20 ? 1 : 21);
+    await whenLetGo(world, ordered);
+    await database.query('update operations set waiting_reason = null, idle_runs = $1', [before]);
+    await queue.send(ordered.id);
+  }
+  const { attention } = await mailWhen(world, ordered, (mail) => mail.attention !== undefined);
+  expect(attention).toMatchObject({ side: 'destination', reason: 'refused' });
+});
 
 test.each(['[UNAVAILABLE] Not now.', 'Not now.'])(
   'mailboxes that a server refuses to open are waited for, and reported after four waits: NO %s',
-  { timeout: 60_000 },
   async (says) => {
     for (const passes of [true, false]) {
       let isWell = false;
@@ -142,51 +133,47 @@ test.each(['[UNAVAILABLE] Not now.', 'Not now.'])(
   },
 );
 
-test(
-  'messages that a destination refuses without a reason for a while are stored after all',
-  { timeout: 60_000 },
-  async () => {
-    for (const passes of [true, false]) {
-      let isWell = false;
-      const appending = new Set<string>();
-      let refused = 0;
-      const world = await openWorldOfTest({
-        mail: { INBOX: [letter(1), letter(2), letter(3)], Family: [letter(4)] },
-        change: (direction, part) => {
-          const text = part.toString('latin1');
-          if (direction !== 'to client') {
-            for (const [, tag = ''] of text.matchAll(/^(\w+) APPEND "?Family/gim)) appending.add(tag);
-            // So that nothing is stored by the server behind.
-            return isWell
-              ? part
-              : Buffer.from(text.replaceAll(/^(\w+) APPEND "?Family"?/gim, '$1 APPEND "Famine"'), 'latin1');
-          }
-          return Buffer.from(
-            text.replaceAll(/^(\w+) NO .*$/gm, (line, tag: string) => {
-              if (isWell || !appending.delete(tag)) return line;
-              refused += 1;
-              return `${tag} NO System Error (Failure)\r`;
-            }),
-            'latin1',
-          );
-        },
-      });
-      const ordered = await world.order();
-      await using _worker = await world.work();
-      expect(await sentOn(world, ordered, 2)).toEqual(['busy', 'busy']);
-      isWell = passes;
-      await sentOn(world, ordered);
-      const mail = await whenEnded(world, ordered);
-      expect(refused).toBeGreaterThan(passes ? 0 : 2);
-      expect(mail).toMatchObject({ status: 'completed', done: 4, lost: 0, duplicated: 0, changed: 0 });
-      expect(mail.skipped ?? []).toHaveLength(passes ? 0 : 1);
-    }
-  },
-);
+test('messages that a destination refuses without a reason for a while are stored after all', async () => {
+  for (const passes of [true, false]) {
+    let isWell = false;
+    const appending = new Set<string>();
+    let refused = 0;
+    const world = await openWorldOfTest({
+      mail: { INBOX: [letter(1), letter(2), letter(3)], Family: [letter(4)] },
+      change: (direction, part) => {
+        const text = part.toString('latin1');
+        if (direction !== 'to client') {
+          for (const [, tag = ''] of text.matchAll(/^(\w+) APPEND "?Family/gim)) appending.add(tag);
+          // So that nothing is stored by the server behind.
+          return isWell
+            ? part
+            : Buffer.from(text.replaceAll(/^(\w+) APPEND "?Family"?/gim, '$1 APPEND "Famine"'), 'latin1');
+        }
+        return Buffer.from(
+          text.replaceAll(/^(\w+) NO .*$/gm, (line, tag: string) => {
+            if (isWell || !appending.delete(tag)) return line;
+            refused += 1;
+            return `${tag} NO System Error (Failure)\r`;
+          }),
+          'latin1',
+        );
+      },
+    });
+    const ordered = await world.order();
+    await using _worker = await world.work();
+    expect(await sentOn(world, ordered, 2)).toEqual(['busy', 'busy']);
+    isWell = passes;
+    await sentOn(world, ordered);
+    const mail = await whenEnded(world, ordered);
+    expect(refused).toBeGreaterThan(passes ? 0 : 2);
+    expect(mail).toMatchObject({ status: 'completed', done: 4, lost: 0, duplicated: 0, changed: 0 });
+    expect(mail.skipped ?? []).toHaveLength(passes ? 0 : 1);
+  }
+});
 
 test(
   'what a destination stores although it says NO is there once, reported as copied, and not copied again',
-  { ...needs('dovecot'), timeout: 60_000 },
+  needs('dovecot'),
   async () => {
     let refused = 0;
     const world = await openWorldOfTest({
@@ -213,7 +200,7 @@ test(
   },
 );
 
-test('a pause that a server asks of one connection is kept by all of them', { timeout: 60_000 }, async () => {
+test('a pause that a server asks of one connection is kept by all of them', async () => {
   // Shorter than a lease.
   const PAUSE = 6000;
   const opening = new Set<string>();

@@ -24,7 +24,7 @@ async function erased({ web }: LifeWorld, id: string): Promise<void> {
   ]);
 }
 
-describe('a stop', { timeout: 60_000 }, () => {
+describe('a stop', () => {
   test('of a transfer under way leaves what is copied, and nothing comes after it', async () => {
     const stopped = Promise.withResolvers<Answer>();
     const world = await openWorldOfTest({ mail: { INBOX: many(104) } });

@@ -52,69 +52,61 @@ async function restContacts({ web }: LifeWorld, { id }: Ordered, days = 0): Prom
   );
 }
 
-test(
-  'contacts whose address book asks for a pause are reported as waiting for it, and each run counts',
-  { timeout: 60_000 },
-  async () => {
-    const pause = 7200;
-    const book = await bookThatAnswers({ status: 503, headers: { 'retry-after': String(pause) } });
-    const world = await openWorldOfTest({ environment: { LEGACY_CARDDAV_URL: `${book}/{email}/` } });
-    const ordered = await orderExport(world);
-    const { database } = world.web;
-    await database.query('update operations set idle_runs = 20');
-    const asked = Date.now();
-    await using _worker = await world.work();
-    await expect.poll(async () => (await statusOf(world, ordered)).contactsmigration?.waiting).toBeDefined();
-    const { waiting } = (await statusOf(world, ordered)).contactsmigration ?? {};
-    expect(waiting).toMatchObject({ reason: 'busy' });
-    expect(Date.parse(waiting?.until ?? '')).toBeGreaterThanOrEqual(asked + pause * 1000);
-    expect(await database.query("select idle_runs from operations where operation = 'contactsmigration'")).toEqual([
-      // As many as there would have been within the pause.
-      { idle_runs: 24 },
-    ]);
-  },
-);
+test('contacts whose address book asks for a pause are reported as waiting for it, and each run counts', async () => {
+  const pause = 7200;
+  const book = await bookThatAnswers({ status: 503, headers: { 'retry-after': String(pause) } });
+  const world = await openWorldOfTest({ environment: { LEGACY_CARDDAV_URL: `${book}/{email}/` } });
+  const ordered = await orderExport(world);
+  const { database } = world.web;
+  await database.query('update operations set idle_runs = 20');
+  const asked = Date.now();
+  await using _worker = await world.work();
+  await expect.poll(async () => (await statusOf(world, ordered)).contactsmigration?.waiting).toBeDefined();
+  const { waiting } = (await statusOf(world, ordered)).contactsmigration ?? {};
+  expect(waiting).toMatchObject({ reason: 'busy' });
+  expect(Date.parse(waiting?.until ?? '')).toBeGreaterThanOrEqual(asked + pause * 1000);
+  expect(await database.query("select idle_runs from operations where operation = 'contactsmigration'")).toEqual([
+    // As many as there would have been within the pause.
+    { idle_runs: 24 },
+  ]);
+});
 
-test(
-  'contacts that wait are not asked for before their time when the mail goes on sooner, unless no wait is so long',
-  { timeout: 60_000 },
-  async () => {
-    const book = await bookThatAnswers({ status: 503, headers: { 'retry-after': '7200' } });
-    const world = await openWorldOfTest({ environment: { LEGACY_CARDDAV_URL: `${book}/{email}/` } });
-    const ordered = await orderExport(world);
-    const { database, queue } = world.web;
-    const tries = async () => {
-      const rows = await database.query<{ tries: number }>(
-        'select idle_runs as tries from operations order by operation',
-      );
-      return rows.map((row) => row.tries);
-    };
-    const epoch = async () => {
-      const [row] = await database.query<{ epoch: number }>('select epoch from transfers where leased_until is null');
-      return row?.epoch ?? 0;
-    };
-    let runs = 0;
-    const runIsOver = async () => {
-      await expect.poll(epoch, { timeout: 15_000 }).toBeGreaterThan(runs);
-      runs = await epoch();
-    };
-    await using _worker = await world.work();
-    await runIsOver();
-    const { waiting } = (await statusOf(world, ordered)).contactsmigration ?? {};
-    expect(waiting).toMatchObject({ reason: 'busy' });
-    await queue.send(ordered.id);
-    await runIsOver();
-    // The mail is read, and waits for the contacts: that must not use up its own tries.
-    expect(await tries()).toEqual([4, 0]);
-    expect((await statusOf(world, ordered)).contactsmigration?.waiting).toEqual(waiting);
+test('contacts that wait are not asked for before their time when the mail goes on sooner, unless no wait is so long', async () => {
+  const book = await bookThatAnswers({ status: 503, headers: { 'retry-after': '7200' } });
+  const world = await openWorldOfTest({ environment: { LEGACY_CARDDAV_URL: `${book}/{email}/` } });
+  const ordered = await orderExport(world);
+  const { database, queue } = world.web;
+  const tries = async () => {
+    const rows = await database.query<{ tries: number }>(
+      'select idle_runs as tries from operations order by operation',
+    );
+    return rows.map((row) => row.tries);
+  };
+  const epoch = async () => {
+    const [row] = await database.query<{ epoch: number }>('select epoch from transfers where leased_until is null');
+    return row?.epoch ?? 0;
+  };
+  let runs = 0;
+  const runIsOver = async () => {
+    await expect.poll(epoch, { timeout: 15_000 }).toBeGreaterThan(runs);
+    runs = await epoch();
+  };
+  await using _worker = await world.work();
+  await runIsOver();
+  const { waiting } = (await statusOf(world, ordered)).contactsmigration ?? {};
+  expect(waiting).toMatchObject({ reason: 'busy' });
+  await queue.send(ordered.id);
+  await runIsOver();
+  // The mail is read, and waits for the contacts: that must not use up its own tries.
+  expect(await tries()).toEqual([4, 0]);
+  expect((await statusOf(world, ordered)).contactsmigration?.waiting).toEqual(waiting);
 
-    // As a machine whose clock was ahead has written.
-    await database.query("update operations set waiting_until = waiting_until + interval '3 days'");
-    await queue.send(ordered.id);
-    await runIsOver();
-    expect(await tries()).toEqual([8, 0]);
-  },
-);
+  // As a machine whose clock was ahead has written.
+  await database.query("update operations set waiting_until = waiting_until + interval '3 days'");
+  await queue.send(ordered.id);
+  await runIsOver();
+  expect(await tries()).toEqual([8, 0]);
+});
 
 test('a transfer of nothing but contacts is not run again by a password, which brings none', async () => {
   const { world, ordered } = await open(['contactsmigration']);
@@ -127,7 +119,7 @@ test('a transfer of nothing but contacts is not run again by a password, which b
   expect(await world.web.database.query('select 1 from transfers')).toHaveLength(1);
 });
 
-describe('a transfer whose contacts alone were not permitted', { timeout: 60_000 }, () => {
+describe('a transfer whose contacts alone were not permitted', () => {
   test('keeps its mail as it is, and lets the contacts go on with a new sign-in', async () => {
     const { world, ordered, browser } = await open();
     await restContacts(world, ordered);

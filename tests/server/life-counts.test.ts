@@ -26,7 +26,7 @@ async function receiptOf({ web }: LifeWorld, { id, headers }: Ordered) {
 
 const completions = ({ web }: LifeWorld) => web.outbox.filter(({ raw }) => raw.includes('is complete'));
 
-describe('what is reported as copied', { timeout: 60_000 }, () => {
+describe('what is reported as copied', () => {
   test('is everything that was copied, beside a folder that could not be created', async () => {
     const world = await openWorldOfTest({
       mail: { INBOX: some(0, 3), Fresh: some(20, 4) },
@@ -226,7 +226,6 @@ test.each([
   ['a folder', ['CLOSE', 'DELETE Long']],
 ])(
   'of a mailbox from which its owner deletes %s while its transfer waits, all that there was is done',
-  { timeout: 60_000 },
   async (_, commands) => {
     const world = await openWorldOfTest({ mail: { INBOX: some(0, 3), Long: some(10, 40), Other: some(600, 4) } });
     const ordered = await world.order();

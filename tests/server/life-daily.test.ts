@@ -91,7 +91,7 @@ async function later(world: LifeWorld, ordered: Ordered, ms: number): Promise<st
   return id;
 }
 
-describe('what still arrives', { timeout: 60_000 }, () => {
+describe('what still arrives', () => {
   test('is brought once a day, without a word, until its owner has enough of it', async () => {
     const world = await open();
     await using _worker = await world.work();
@@ -495,64 +495,56 @@ async function openWithGoogle() {
   return { world, google, signIn, order };
 }
 
-test(
-  'the tokens of a daily stay as long as it is on, and are erased and revoked then',
-  { timeout: 60_000 },
-  async () => {
-    const { world, google, signIn, order } = await openWithGoogle();
-    const tokens = () => world.web.database.query('select 1 from oauth_tokens');
-    const ordered = await order();
-    await using _worker = await world.work();
-    await whenEnded(world, ordered);
-    await expect.poll(tokens).toHaveLength(0);
-    const { body } = await call(world, 'again', ordered, {
-      ...GIVEN,
-      destination_account: { token_id: await signIn() },
-    });
-    await whenEnded(world, { ...ordered, id: (body as { jobid: string }).jobid });
-    expect(await tokens()).toHaveLength(1);
-    await arrive(world, 3);
-    await later(world, ordered, DAY_MS);
-    expect(await arrived(world)).toBe(3);
-    expect(await tokens()).toHaveLength(1);
-    const revoked = google.revocations.length;
-    expect((await call(world, 'daily-off', ordered)).status).toBe(200);
-    expect(await tokens()).toHaveLength(0);
-    expect(google.revocations).toHaveLength(revoked + 1);
-  },
-);
+test('the tokens of a daily stay as long as it is on, and are erased and revoked then', async () => {
+  const { world, google, signIn, order } = await openWithGoogle();
+  const tokens = () => world.web.database.query('select 1 from oauth_tokens');
+  const ordered = await order();
+  await using _worker = await world.work();
+  await whenEnded(world, ordered);
+  await expect.poll(tokens).toHaveLength(0);
+  const { body } = await call(world, 'again', ordered, {
+    ...GIVEN,
+    destination_account: { token_id: await signIn() },
+  });
+  await whenEnded(world, { ...ordered, id: (body as { jobid: string }).jobid });
+  expect(await tokens()).toHaveLength(1);
+  await arrive(world, 3);
+  await later(world, ordered, DAY_MS);
+  expect(await arrived(world)).toBe(3);
+  expect(await tokens()).toHaveLength(1);
+  const revoked = google.revocations.length;
+  expect((await call(world, 'daily-off', ordered)).status).toBe(200);
+  expect(await tokens()).toHaveLength(0);
+  expect(google.revocations).toHaveLength(revoked + 1);
+});
 
-test(
-  'the tokens of a daily are erased by the next purge when the process that switched it off has died, and take nothing back',
-  { timeout: 60_000 },
-  async () => {
-    const { world, signIn, order } = await openWithGoogle();
-    const { services, database } = world.web;
-    const ordered = await order();
-    await using _worker = await world.work();
-    await whenEnded(world, ordered);
-    const token_id = await signIn();
-    const { body } = await call(world, 'again', ordered, { ...GIVEN, destination_account: { token_id } });
-    await whenEnded(world, { ...ordered, id: (body as { jobid: string }).jobid });
-    expect(await call(world, 'take-back', ordered, { token_id })).toMatchObject({
-      status: 401,
-      body: { error: 'INVALID_CREDENTIALS', side: 'destination' },
-    });
-    expect(await dailyOf(world, ordered)).toHaveProperty('next');
+test('the tokens of a daily are erased by the next purge when the process that switched it off has died, and take nothing back', async () => {
+  const { world, signIn, order } = await openWithGoogle();
+  const { services, database } = world.web;
+  const ordered = await order();
+  await using _worker = await world.work();
+  await whenEnded(world, ordered);
+  const token_id = await signIn();
+  const { body } = await call(world, 'again', ordered, { ...GIVEN, destination_account: { token_id } });
+  await whenEnded(world, { ...ordered, id: (body as { jobid: string }).jobid });
+  expect(await call(world, 'take-back', ordered, { token_id })).toMatchObject({
+    status: 401,
+    body: { error: 'INVALID_CREDENTIALS', side: 'destination' },
+  });
+  expect(await dailyOf(world, ordered)).toHaveProperty('next');
 
-    const dying = { ...services.tokens, forget: () => Promise.reject(new Error('The process has died.')) };
-    const off = switchDailyOff({ ...services, safe: world.web.safe, tokens: dying }, ordered.id, null);
-    await expect(off).rejects.toThrow('The process has died.');
-    const tokens = () => database.query('select 1 from oauth_tokens');
-    expect(await tokens()).toHaveLength(1);
-    await services.tokens.purge();
-    expect(await tokens()).toEqual([]);
-  },
-);
+  const dying = { ...services.tokens, forget: () => Promise.reject(new Error('The process has died.')) };
+  const off = switchDailyOff({ ...services, safe: world.web.safe, tokens: dying }, ordered.id, null);
+  await expect(off).rejects.toThrow('The process has died.');
+  const tokens = () => database.query('select 1 from oauth_tokens');
+  expect(await tokens()).toHaveLength(1);
+  await services.tokens.purge();
+  expect(await tokens()).toEqual([]);
+});
 
 test(
   'a daily keeps its tokens when the transfer that it was ordered with has ended before it is on',
-  { ...needs('postgresql'), timeout: 60_000 },
+  needs('postgresql'),
   async () => {
     const { world, signIn, order } = await openWithGoogle();
     const { database } = world.web;
@@ -575,7 +567,7 @@ test(
   },
 );
 
-test('a daily keeps its tokens when it is asked for once more and refused', { timeout: 60_000 }, async () => {
+test('a daily keeps its tokens when it is asked for once more and refused', async () => {
   const { world, signIn, order } = await openWithGoogle();
   const ordered = await order();
   const asked = { ...GIVEN, destination_account: { token_id: await signIn() } };
@@ -590,7 +582,7 @@ test('a daily keeps its tokens when it is asked for once more and refused', { ti
   expect(await world.web.database.query('select held from oauth_tokens')).toEqual([{ held: true }]);
 });
 
-test('the tokens of a daily that goes off just as its run ends are erased', { timeout: 60_000 }, async () => {
+test('the tokens of a daily that goes off just as its run ends are erased', async () => {
   const { world, signIn, order } = await openWithGoogle();
   const { services, database } = world.web;
   const ordered = await order();
@@ -613,36 +605,32 @@ test('the tokens of a daily that goes off just as its run ends are erased', { ti
   expect(await database.query('select 1 from oauth_tokens')).toEqual([]);
 });
 
-test(
-  'a daily can be asked for at once on the pages of two transfers of a mailbox',
-  { ...needs('postgresql'), timeout: 60_000 },
-  async () => {
-    const world = await open();
-    const { database } = world.web;
-    const first = await world.order();
-    const { daily: _, ...once } = GIVEN;
-    const again = async () => (await call(world, 'again', first, once)).body as { jobid: string };
-    let second = first;
-    {
-      await using _worker = await world.work();
-      await whenEnded(world, first);
-      second = { ...first, id: (await again()).jobid };
-      await whenEnded(world, second);
-    }
-    const asked = await database.transaction(async (sql) => {
-      await sql.query('lock table dailies in exclusive mode');
-      const answers = [first, second].map((each) => call(world, 'again', each, GIVEN));
-      await expect.poll(() => sql.query('select 1 from pg_locks where not granted')).toHaveLength(2);
-      return { answers };
-    });
-    expect((await Promise.all(asked.answers)).map(({ status }) => status)).toEqual([200, 200]);
-    expect(await kept(world)).toEqual(['destination', 'source']);
-  },
-);
+test('a daily can be asked for at once on the pages of two transfers of a mailbox', needs('postgresql'), async () => {
+  const world = await open();
+  const { database } = world.web;
+  const first = await world.order();
+  const { daily: _, ...once } = GIVEN;
+  const again = async () => (await call(world, 'again', first, once)).body as { jobid: string };
+  let second = first;
+  {
+    await using _worker = await world.work();
+    await whenEnded(world, first);
+    second = { ...first, id: (await again()).jobid };
+    await whenEnded(world, second);
+  }
+  const asked = await database.transaction(async (sql) => {
+    await sql.query('lock table dailies in exclusive mode');
+    const answers = [first, second].map((each) => call(world, 'again', each, GIVEN));
+    await expect.poll(() => sql.query('select 1 from pg_locks where not granted')).toHaveLength(2);
+    return { answers };
+  });
+  expect((await Promise.all(asked.answers)).map(({ status }) => status)).toEqual([200, 200]);
+  expect(await kept(world)).toEqual(['destination', 'source']);
+});
 
 test(
   'a daily that goes off while the end of its run is being written does not deadlock with it',
-  { ...needs('postgresql'), timeout: 60_000 },
+  needs('postgresql'),
   async () => {
     const { world, signIn, order } = await openWithGoogle();
     const { database } = world.web;
@@ -665,28 +653,24 @@ test(
   },
 );
 
-test(
-  'a daily that goes off while a run is being begun leaves its tokens to that',
-  { ...needs('postgresql'), timeout: 60_000 },
-  async () => {
-    const { world, signIn, order } = await openWithGoogle();
-    const { database } = world.web;
-    const ordered = await order();
-    {
-      await using _worker = await world.work();
-      await whenEnded(world, ordered);
-    }
-    const asked = { ...GIVEN, destination_account: { token_id: await signIn() } };
-    const { jobid } = (await call(world, 'again', ordered, asked)).body as { jobid: string };
-    await database.query('update transfers set finished = now() where id = $1', [jobid]);
-    const off = await database.transaction(async (sql) => {
-      await sql.query('select 1 from dailies for share');
-      const answer = call(world, 'daily-off', ordered);
-      await expect.poll(() => sql.query('select 1 from pg_locks where not granted')).not.toEqual([]);
-      await sql.query('update transfers set finished = null where id = $1', [jobid]);
-      return { answer };
-    });
-    expect((await off.answer).status).toBe(200);
-    expect(await database.query('select held from oauth_tokens')).toEqual([{ held: false }]);
-  },
-);
+test('a daily that goes off while a run is being begun leaves its tokens to that', needs('postgresql'), async () => {
+  const { world, signIn, order } = await openWithGoogle();
+  const { database } = world.web;
+  const ordered = await order();
+  {
+    await using _worker = await world.work();
+    await whenEnded(world, ordered);
+  }
+  const asked = { ...GIVEN, destination_account: { token_id: await signIn() } };
+  const { jobid } = (await call(world, 'again', ordered, asked)).body as { jobid: string };
+  await database.query('update transfers set finished = now() where id = $1', [jobid]);
+  const off = await database.transaction(async (sql) => {
+    await sql.query('select 1 from dailies for share');
+    const answer = call(world, 'daily-off', ordered);
+    await expect.poll(() => sql.query('select 1 from pg_locks where not granted')).not.toEqual([]);
+    await sql.query('update transfers set finished = null where id = $1', [jobid]);
+    return { answer };
+  });
+  expect((await off.answer).status).toBe(200);
+  expect(await database.query('select held from oauth_tokens')).toEqual([{ held: false }]);
+});

@@ -84,7 +84,7 @@ async function restingExport(contacts?: string) {
   return { world, ordered, receipt: async () => (await receipt()).body };
 }
 
-describe('an export without files', { timeout: 60_000 }, () => {
+describe('an export without files', () => {
   test('whose owner has let two weeks pass says that there are none, and promises nothing of a copy', async () => {
     const { world, ordered, receipt } = await restingExport();
     await world.web.database.query("update operations set attention_since = now() - interval '15 days'");
@@ -284,7 +284,7 @@ test('an export is neither copied again nor taken back, and the answer says why'
   });
 });
 
-describe('the contacts of an export', { timeout: 60_000 }, () => {
+describe('the contacts of an export', () => {
   test('whose address book refuses the password do not ask for one, which nobody could give', async () => {
     const world = await openWorldOfTest({
       mail: { INBOX: some(0, 2) },

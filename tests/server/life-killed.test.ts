@@ -21,7 +21,7 @@ const PROCESS = join(import.meta.dirname, '../support/transfer-process.ts');
 
 test(
   'what a killed worker had copied is reported after a stop, and can be taken back',
-  { ...needs('dovecot'), timeout: 60_000, tags: 'proof' },
+  { ...needs('dovecot'), tags: 'proof' },
   async () => {
     const stack = new AsyncDisposableStack();
     onTestFinished(() => stack.disposeAsync());

@@ -93,7 +93,7 @@ describe('a web server that did not order the transfer, on the same PostgreSQL',
 
 test(
   'a take-back and an order between the same mailboxes that begin at the same time are not both worked on',
-  { ...needs('postgresql'), timeout: 60_000 },
+  needs('postgresql'),
   async () => {
     const world = await openWorldOfTest();
     const { database } = world.web;

@@ -245,7 +245,7 @@ describe('in a mailbox whose name no column can hold', () => {
 
 test(
   'what its owner touches just when it is to be marked is not taken back, on Dovecot',
-  { ...needs('dovecot'), timeout: 60_000 },
+  needs('dovecot'),
   async () => {
     let touch: (() => Promise<void>) | undefined;
     const world: LifeWorld = await openWorldOfTest({
@@ -282,7 +282,7 @@ for (const dovecots of [true, false])
     const options = { dovecots };
     const needed = options.dovecots ? needs('dovecot') : needs();
 
-    test('keeps what was read, flagged, moved or put there since', { ...needed, timeout: 60_000 }, async () => {
+    test('keeps what was read, flagged, moved or put there since', needed, async () => {
       const world = await openWorldOfTest({ ...options, mail: MAIL });
       const before = await everything(world);
       await using _worker = await world.work();
@@ -313,53 +313,45 @@ for (const dovecots of [true, false])
       });
     });
 
-    test(
-      'touches nothing in a folder whose UIDVALIDITY has changed',
-      { tags: 'proof', ...needed, timeout: 60_000 },
-      async () => {
-        const world = await openWorldOfTest({ ...options, mail: { INBOX: some(0, 2), Family: some(20, 4) } });
-        await using _worker = await world.work();
-        const ordered = await world.order();
-        await whenEnded(world, ordered);
-        {
-          await using client = await world.destinationMail();
-          await client.command('DELETE Family');
-          await client.create('Family');
-          await client.append('Family', some(20, 4));
-        }
-        await takenBack(world, ordered);
+    test('touches nothing in a folder whose UIDVALIDITY has changed', { tags: 'proof', ...needed }, async () => {
+      const world = await openWorldOfTest({ ...options, mail: { INBOX: some(0, 2), Family: some(20, 4) } });
+      await using _worker = await world.work();
+      const ordered = await world.order();
+      await whenEnded(world, ordered);
+      {
         await using client = await world.destinationMail();
-        expect(await client.read('Family')).toHaveLength(4);
-        expect(await client.read('INBOX')).toHaveLength(0);
-      },
-    );
+        await client.command('DELETE Family');
+        await client.create('Family');
+        await client.append('Family', some(20, 4));
+      }
+      await takenBack(world, ordered);
+      await using client = await world.destinationMail();
+      expect(await client.read('Family')).toHaveLength(4);
+      expect(await client.read('INBOX')).toHaveLength(0);
+    });
 
-    test(
-      'removes nothing where messages can not be removed one by one',
-      { tags: 'proof', ...needed, timeout: 60_000 },
-      async () => {
-        let hides = false;
-        const world = await openWorldOfTest({
-          ...options,
-          mail: { INBOX: some(0, 4) },
-          change: (direction, part) =>
-            hides && direction === 'to client'
-              ? Buffer.from(part.toString('latin1').replaceAll(' UIDPLUS', ''), 'latin1')
-              : part,
-        });
-        await using _worker = await world.work();
-        const ordered = await world.order();
-        await whenEnded(world, ordered);
-        const before = await everything(world);
-        hides = true;
-        await takenBack(world, ordered);
-        expect(await everything(world)).toEqual(before);
-        expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
-          taken_back: 0,
-          failure: SENTENCES.takenBackNot,
-        });
-      },
-    );
+    test('removes nothing where messages can not be removed one by one', { tags: 'proof', ...needed }, async () => {
+      let hides = false;
+      const world = await openWorldOfTest({
+        ...options,
+        mail: { INBOX: some(0, 4) },
+        change: (direction, part) =>
+          hides && direction === 'to client'
+            ? Buffer.from(part.toString('latin1').replaceAll(' UIDPLUS', ''), 'latin1')
+            : part,
+      });
+      await using _worker = await world.work();
+      const ordered = await world.order();
+      await whenEnded(world, ordered);
+      const before = await everything(world);
+      hides = true;
+      await takenBack(world, ordered);
+      expect(await everything(world)).toEqual(before);
+      expect((await statusOf(world, ordered)).emailmigration).toMatchObject({
+        taken_back: 0,
+        failure: SENTENCES.takenBackNot,
+      });
+    });
 
     test('goes on after a death at each of its steps', { tags: 'proof', ...needed, timeout: 90_000 }, async () => {
       const world = await openWorldOfTest({ ...options, mail: MAIL });
@@ -384,7 +376,7 @@ for (const dovecots of [true, false])
       expect((await statusOf(world, ordered)).emailmigration).toMatchObject({ taken_back: 17 });
     });
 
-    test('leaves a mailbox full of look-alikes as it was', { tags: 'proof', ...needed, timeout: 60_000 }, async () => {
+    test('leaves a mailbox full of look-alikes as it was', { tags: 'proof', ...needed }, async () => {
       const world = await openWorldOfTest({ ...options, mail: MAIL });
       {
         await using client = await world.destinationMail();
@@ -423,7 +415,7 @@ for (const dovecots of [true, false])
     });
   });
 
-describe('taking back', { timeout: 60_000 }, () => {
+describe('taking back', () => {
   test('leaves what was there before it', async () => {
     const world = await openWorldOfTest({ mail: MAIL });
     {

@@ -41,7 +41,7 @@ async function sentAfterwards(world: LifeWorld): Promise<void> {
     .toEqual([]);
 }
 
-describe('an owner is told', { timeout: 60_000 }, () => {
+describe('an owner is told', () => {
   test('of what was taken back, what stays, and each time that it was asked for', { tags: 'proof' }, async () => {
     const world = await open();
     const seen = Promise.withResolvers<void>();

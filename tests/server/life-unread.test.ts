@@ -10,7 +10,7 @@ const REASON =
 
 test(
   'a folder that was copied and can’t be read any more is reported as not checked, on the page and in the receipt',
-  { ...needs('dovecot'), timeout: 60_000, tags: 'proof' },
+  { ...needs('dovecot'), tags: 'proof' },
   async () => {
     let isWritten = false;
     const world = await openWorldOfTest({

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/clock.ts';
-import { findMoved, findRenamed, isMissing } from '../../src/server/mail/copy/mailboxes/moved.ts';
+import { isMissing } from '../../src/server/mail/copy/mailboxes/missing.ts';
+import { findMoved, findRenamed } from '../../src/server/mail/copy/mailboxes/moved.ts';
 import { sourcePlace } from '../../src/server/mail/copy/troubles/breaks.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailReader } from '../../src/server/mail/imap/streams.ts';

@@ -117,7 +117,6 @@ const NEWS: News = {
   isConfirmed: true,
   source: 'a@b.example',
   destination: { provider: 'yahoo', email: 'new@home.example' },
-  isExport: false,
   messages: 1,
   messagesPresent: 0,
   messagesMoved: 0,
@@ -127,7 +126,6 @@ const NEWS: News = {
   remarks: false,
   skipped: 0,
   outcomes: [],
-  files: [],
 };
 const WAITING: Partial<News> = { waiting: { operation: 'emailmigration', reason: 'busy' } };
 

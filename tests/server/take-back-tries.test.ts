@@ -408,10 +408,12 @@ test('what is left out of an answer is not noted as removed where the server ref
 });
 
 test.each([
-  ['gone', 'NONEXISTENT', ['INBOX'], false, 7],
-  ['not listed any more', 'NOPERM', ['Sent'], false, 7],
-  ['there, and refused', 'NOPERM', ['INBOX'], false, 0],
-  ['there by its state, and not when it is opened', 'NONEXISTENT', ['INBOX'], true, 0],
+  ['gone', 'NONEXISTENT', ['Lists'], false, 7],
+  ['not listed any more', 'CANNOT', ['Sent'], false, 7],
+  ['not listed any more, and tells how many it has', 'CANNOT', ['Sent'], true, 0],
+  ['not listed any more, and lets nobody in', 'NOPERM', ['Sent'], false, 0],
+  ['there, and refused', 'NOPERM', ['Lists'], false, 0],
+  ['there by its state, and not when it is opened', 'NONEXISTENT', ['Lists'], true, 0],
 ] as const)(
   'what was put into a mailbox that is %s is counted as such',
   async (_, responseCode, paths, isTold, absent) => {
@@ -421,7 +423,7 @@ test.each([
     const ended = takenBack({
       reader: async () => ({ ...reader, open, status }),
       control: async () => listing(...paths),
-      records: { ...records, count: async () => 7 } as unknown as TakeBackRecords,
+      records: { ...records, paths: async () => ['Lists'], count: async () => 7 } as unknown as TakeBackRecords,
     });
     expect(await ended).toMatchObject({ absent });
   },

@@ -13,7 +13,7 @@ const [GIVEN, TURNED] = [0xa4, 0xa5];
 
 test(
   'a message in which one bit was flipped on its way is reported as changed, large or small',
-  { ...needs('dovecot'), timeout: 60_000 },
+  needs('dovecot'),
   async () => {
     await using source = await startDovecot();
     await using destination = await startDovecot();

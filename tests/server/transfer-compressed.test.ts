@@ -14,7 +14,7 @@ const octets = letters.reduce((sum, { bytes }) => sum + bytes.length, 0);
 
 test(
   'with COMPRESS_MAIL=on every octet of a transfer arrives, and few go over the line',
-  { ...needs('dovecot'), timeout: 60_000 },
+  needs('dovecot'),
   async () => {
     await using source = await startDovecot({ compress: true });
     await using destination = await startDovecot({ compress: true });

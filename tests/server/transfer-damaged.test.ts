@@ -24,7 +24,7 @@ const digests = whole.map(({ bytes }) => createHash('sha256').update(bytes).dige
 
 describe(
   'a message that is damaged on the disk of its server is named, and keeps nothing back',
-  { ...needs('dovecot'), timeout: 60_000, tags: 'proof' },
+  { ...needs('dovecot'), tags: 'proof' },
   () => {
     let source: Dovecot;
 

@@ -50,7 +50,7 @@ test.each([
   ['is sent twice more', sendTwiceMore, 3],
 ] as const)(
   'a transfer that %s is held by one of them until its end, and every message is there once',
-  { ...needs('dovecot', 'postgresql'), timeout: 60_000 },
+  needs('dovecot', 'postgresql'),
   async (_, before, jobs) => {
     const ordered = await openOrdered();
     expect(await before(ordered)).toHaveLength(jobs);

@@ -23,6 +23,7 @@ beforeEach(async () => {
   await world.database.query('delete from limits');
   await world.database.query('delete from oauth_transactions');
   await world.database.query('delete from oauth_tokens');
+  await world.database.query('delete from transfers');
   for (const server of Object.values(world.providers)) {
     server.person.email = ANN;
     server.person.account = '';
@@ -298,7 +299,6 @@ describe('a sign-in for the list of transfers', () => {
 
   test('lists nothing to another account that was given the address later', async () => {
     world.passwords.set(ANN, 'correct horse');
-    await world.database.query('delete from transfers');
     const first = newBrowser();
     const page = await first.until(start('yahoo'), isPage);
     const order = {
@@ -319,7 +319,6 @@ describe('a sign-in for the list of transfers', () => {
     expect(await listFor(newBrowser()), 'the same person at another computer').toEqual([jobid]);
     serverOf('yahoo').person.account = 'of somebody else';
     expect(await listFor(newBrowser())).toEqual([]);
-    await world.database.query('delete from transfers');
   });
 
   test('a hash works in the browser that got it, and in no other that has seen it', async () => {

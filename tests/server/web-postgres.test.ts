@@ -42,7 +42,7 @@ async function signIn(server: string, password: string, client: string) {
   return response;
 }
 
-describe('two web servers on one PostgreSQL', { ...needs('postgresql'), timeout: 60_000 }, () => {
+describe('two web servers on one PostgreSQL', needs('postgresql'), () => {
   const lifetime = new AsyncDisposableStack();
   let world: WebWorld;
   let child: ChildProcess;
@@ -167,7 +167,7 @@ describe('two web servers on one PostgreSQL', { ...needs('postgresql'), timeout:
   });
 });
 
-describe('a PostgreSQL that crashes', { ...needs('postgresql'), timeout: 60_000 }, () => {
+describe('a PostgreSQL that crashes', needs('postgresql'), () => {
   test('makes every call unavailable and leads every sign-in back to the portal, until it is back', async () => {
     await using postgres = await startPostgres();
     await using world = await openWebWorld({ providers: ['yahoo'], address: { url: await postgres.create() } });
@@ -225,7 +225,7 @@ describe('a PostgreSQL that crashes', { ...needs('postgresql'), timeout: 60_000 
 
 test(
   'a PostgreSQL that crashes while a sign-in is checked at the provider leads it back as unavailable, to its own page',
-  { ...needs('postgresql'), timeout: 60_000 },
+  needs('postgresql'),
   async () => {
     await using postgres = await startPostgres();
     await using world = await openWebWorld({ providers: ['yahoo'], address: { url: await postgres.create() } });
@@ -244,7 +244,7 @@ test(
   },
 );
 
-describe('a PostgreSQL that only reads, as a standby does', { ...needs('postgresql'), timeout: 60_000 }, () => {
+describe('a PostgreSQL that only reads, as a standby does', needs('postgresql'), () => {
   test('is not ready and makes calls unavailable, and no connection to it is kept', async () => {
     await using postgres = await startPostgres();
     const url = await postgres.create();
@@ -274,7 +274,7 @@ describe('a PostgreSQL that only reads, as a standby does', { ...needs('postgres
   });
 });
 
-describe('a PostgreSQL that hangs', { ...needs('postgresql'), timeout: 60_000 }, () => {
+describe('a PostgreSQL that hangs', needs('postgresql'), () => {
   test('makes calls unavailable after a time and leads sign-ins back, and its dead connections are given up', async () => {
     await using postgres = await startPostgres();
     const database = new URL(await postgres.create());

@@ -78,11 +78,10 @@ export async function openLifeWorld(options: Options = {}): Promise<LifeWorld> {
     }),
   );
   for (const email of [ANN, NEW_ANN]) web.passwords.set(email, PASSWORD);
-  const ownPort = Number(new URL(web.settings.legacyImapUrl ?? '').port);
-  const proxy = opening.use(
-    await startTcpProxy(destination?.port ?? ownPort, change === undefined ? {} : { change, byLine: true }),
-  );
-  const sourceMail = () => openMailClient(source?.port ?? ownPort, ANN, PASSWORD);
+  const sourcePort = Number(new URL(web.settings.legacyImapUrl ?? '').port);
+  const destinationPort = destination?.port ?? Number(web.trustedImap.split(':')[1]);
+  const proxy = opening.use(await startTcpProxy(destinationPort, change === undefined ? {} : { change, byLine: true }));
+  const sourceMail = () => openMailClient(sourcePort, ANN, PASSWORD);
   {
     await using mail = await sourceMail();
     for (const [name, letters] of Object.entries(mails)) {
@@ -95,7 +94,7 @@ export async function openLifeWorld(options: Options = {}): Promise<LifeWorld> {
     web,
     proxy,
     sourceMail,
-    destinationMail: () => openMailClient(destination?.port ?? ownPort, NEW_ANN, PASSWORD),
+    destinationMail: () => openMailClient(destinationPort, NEW_ANN, PASSWORD),
     damageAtDestination: async (...given) => {
       if (destination === null) throw new Error('There is no Dovecot.');
       await destination.damage(...given);

@@ -1,4 +1,4 @@
-import type { Attention, ExportFile, WaitingReason } from '../../contract/calls/status.ts';
+import type { Attention, WaitingReason } from '../../contract/calls/status.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { Provider } from '../../contract/provider.ts';
 
@@ -15,12 +15,11 @@ export type News = {
   readonly hasLongEnded?: true;
   /** The recipient: an email address, or `+1` and ten digits. */
   readonly contact: string;
-  /** Whether the owner has proven that the contact is theirs; any other may be a stranger's. */
+  /** Whether the owner has proven that the contact is theirs; any other, so that of each export, may be a stranger's. */
   readonly isConfirmed: boolean;
   /** The address of the source. */
   readonly source: string;
   readonly destination: { readonly provider: Provider; readonly email: string };
-  readonly isExport: boolean;
   /** Messages copied, not counting those already present. */
   readonly messages: number;
   readonly messagesPresent: number;
@@ -50,6 +49,4 @@ export type News = {
   readonly dailyUntil?: Date;
   /** Where new mail is forwarded. */
   readonly forwarding?: { readonly to: string; readonly since: Date };
-  /** The files that can be downloaded. */
-  readonly files: readonly Pick<ExportFile, 'name' | 'url' | 'expires'>[];
 };

@@ -35,7 +35,7 @@ function headline(news: Notification): string {
     case 'started':
       return `${what} has started.`;
     case 'finished':
-      return `${what} is ${news.isExport && news.isConfirmed ? 'ready' : 'complete'}.`;
+      return `${what} is complete.`;
     case 'attention':
       return `${what} needs your attention.`;
     case 'stopped':
@@ -56,12 +56,9 @@ function howTakenBack({ takenBack }: Notification): string {
 }
 
 function whatOf(news: Notification): string {
-  const { isExport, isConfirmed, legacyName } = news;
+  const { isConfirmed, legacyName } = news;
   // A stranger may read it.
-  if (!isConfirmed) return `A ${legacyName} email transfer`;
-  return isExport
-    ? `The download of your ${legacyName} mail`
-    : `Your ${legacyName} email transfer to ${mailboxOf(news)}`;
+  return isConfirmed ? `Your ${legacyName} email transfer to ${mailboxOf(news)}` : `A ${legacyName} email transfer`;
 }
 
 function mailboxOf({ destination: { provider }, legacyName }: Notification): string {
@@ -115,11 +112,11 @@ export function smsOf(news: Notification): string {
 }
 
 function routeOf(news: Notification): (readonly [string, string])[] {
-  const { source, destination, isExport, isConfirmed, transferId } = news;
+  const { source, destination, isConfirmed, transferId } = news;
   if (!isConfirmed) return [['Transfer ID', transferId]];
   return [
     ['From', source],
-    ['To', isExport ? 'Files for download' : `${destination.email} (${mailboxOf(news)})`],
+    ['To', `${destination.email} (${mailboxOf(news)})`],
     ['Transfer ID', transferId],
   ];
 }
@@ -136,7 +133,7 @@ function detailsOf(news: Notification): string[] {
     ...contactsLines(news),
     ...(news.skipped > 0
       ? [
-          `${counted(news.skipped, 'item is', 'items are')} not in your ${news.isExport ? 'files' : 'new mailbox'}. The status page tells you why. Nothing was deleted from your ${news.legacyName} mailbox.`,
+          `${counted(news.skipped, 'item is', 'items are')} not in your new mailbox. The status page tells you why. Nothing was deleted from your ${news.legacyName} mailbox.`,
         ]
       : []),
     ...newMailLines(news),
@@ -146,25 +143,20 @@ function detailsOf(news: Notification): string[] {
   ];
 }
 
-function verbOf({ isExport }: Notification): string {
-  return isExport ? 'saved' : 'copied';
-}
-
-/** How much was copied. An export has saved nothing until its files exist. */
+/** How much was copied. */
 function doneLines(news: Notification): string[] {
-  const { kind, isExport, files, messages, messagesPresent, messagesTakenBack = 0, messagesMoved, contacts } = news;
-  if (isExport && files.length === 0 && kind !== 'finished') return [];
+  const { kind, messages, messagesPresent, messagesTakenBack = 0, messagesMoved, contacts } = news;
   const done = [
     ...(messages > 0 ? [counted(messages, 'message', 'messages')] : []),
     ...(contacts > 0 ? [counted(contacts, 'contact', 'contacts')] : []),
   ].join(' and ');
   const soFar = kind === 'paused' || kind === 'waiting' ? ' so far' : '';
   return [
-    ...(done === '' ? [] : [`${done} ${wasOrWere(messages + contacts)} ${verbOf(news)}${soFar}.`]),
+    ...(done === '' ? [] : [`${done} ${wasOrWere(messages + contacts)} copied${soFar}.`]),
     ...(messagesPresent > 0 ? [`${alreadyThere(messagesPresent, 'message', 'messages')}.`] : []),
     ...(messagesTakenBack > 0 ? [takenBackSince(messagesTakenBack)] : []),
     ...(messagesMoved > 0 ? [movedSince(messagesMoved)] : []),
-    ...(kind === 'finished' && isEmpty(news) ? [`There was nothing to ${isExport ? 'save' : 'copy'}.`] : []),
+    ...(kind === 'finished' && isEmpty(news) ? ['There was nothing to copy.'] : []),
   ];
 }
 
@@ -177,8 +169,7 @@ function isEmpty({ messages, messagesPresent, messagesTakenBack = 0, messagesMov
 
 /** One thing to do, or that there is none. */
 function nextStepOf(news: Notification): string {
-  const { kind, isExport, isConfirmed, files, legacyName, destination, takenBack, forwarding } = news;
-  const [first] = files;
+  const { kind, isConfirmed, legacyName, destination, takenBack, forwarding } = news;
   if (!isConfirmed) return strangersNextStep(kind);
   // The old mailbox is not as it was: that outlives what was stopped or taken back.
   if (forwarding !== undefined && (kind === 'stopped' || kind === 'taken back'))
@@ -189,9 +180,7 @@ function nextStepOf(news: Notification): string {
     case 'attention':
       return 'Open the status page. It tells you what stopped and what you can do.';
     case 'stopped':
-      return isExport
-        ? `Nothing. Your ${legacyName} mailbox is as it was. You can start again as long as it is open.`
-        : `Nothing. ${hasCopied(news) ? 'What we copied stays in your new mailbox, and your' : 'Your'} ${legacyName} mailbox is as it was. You can start again as long as it is open. Nothing is copied twice.`;
+      return `Nothing. ${hasCopied(news) ? 'What we copied stays in your new mailbox, and your' : 'Your'} ${legacyName} mailbox is as it was. You can start again as long as it is open. Nothing is copied twice.`;
     case 'paused':
       return putRightOf(news);
     case 'waiting':
@@ -201,9 +190,6 @@ function nextStepOf(news: Notification): string {
         ? `Nothing. Your ${legacyName} mailbox is as it was. You can start again as long as it is open.`
         : `Open the status page to see what you can do. Your ${legacyName} mailbox is as it was.`;
     case 'finished':
-      if (first !== undefined)
-        return `Download your files by ${MOMENT.format(new Date(first.expires))}. Then we delete them. You will find them on the status page. It may ask you to sign in with your ${legacyName} address.`;
-      if (isExport) return 'Open the status page to see what was saved.';
       return `Sign in to ${mailboxOf(news)} as ${destination.email}.${hasMail(news) ? ' Your mail is there.' : ''}`;
   }
 }
@@ -325,18 +311,10 @@ function contactsLines({ contactsPresent, contactsCompleted, remarks }: Notifica
 }
 
 /** Whether new mail is forwarded; nothing to say if the address stays the same. */
-function newMailLines({
-  kind,
-  source,
-  destination,
-  isExport,
-  forwarding,
-  dailyUntil,
-  legacyName,
-}: Notification): string[] {
+function newMailLines({ kind, source, destination, forwarding, dailyUntil, legacyName }: Notification): string[] {
   if (forwarding !== undefined)
     return [`Since ${DAY.format(forwarding.since)}, new mail to your ${legacyName} address goes to ${forwarding.to}.`];
-  if (kind !== 'finished' || isExport || destination.email === source) return [];
+  if (kind !== 'finished' || destination.email === source) return [];
   // As on the page, midnight counts as the end of the previous day.
   if (dailyUntil !== undefined)
     return [

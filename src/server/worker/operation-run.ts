@@ -138,6 +138,46 @@ async function beginOperation(
     log.warn({ transferId, operation, side: why.side, reason: why.reason }, 'an operation waits for its owner');
     return Infinity;
   };
+  /** What follows from the failure of a step. */
+  const afterFailure = async (step: Step, error: unknown): Promise<Rest> => {
+    hasFailed = true;
+    const stopped = signal.aborted ? new Stopped('The worker stops.') : error;
+    const isIdle = isSentAway(stopped);
+    const verdict = verdictOn(stopped, isIdle ? begunIdle : idleRuns(), hasMoved, services.clock.now());
+    switch (verdict.kind) {
+      case 'pass on':
+        throw stopped;
+      case 'later':
+        if (verdict.waiting !== undefined) {
+          // Written first, because writing progress marks the run as one that has moved something.
+          if (isIdle) await progress.flush();
+          const waiting = { ...verdict.waiting, ...(isIdle ? { idle: before } : {}) };
+          const since = await noteWaiting(database, lease, operation, waiting, services.clock.now());
+          // Nobody ordered this run, so its owner hears only what they have to act on.
+          if (since !== null && transfer.byItself !== true)
+            await services.queue.announce(transferId, 'waiting', { occurrence: String(since) });
+        }
+        log.warn(
+          { err: error, transferId, operation, step: step.name, seconds: verdict.seconds },
+          'a step is tried again later',
+        );
+        return verdict.seconds;
+      case 'attention': {
+        const { side, reason: what, end: why } = verdict;
+        const secret = side === 'source' ? source : destination;
+        const reason = what === 'credentials' ? (secret?.kind === 'token' ? 'consent' : 'password') : what;
+        log.warn({ err: error, transferId, operation, step: step.name }, 'a step needs the owner');
+        return restFor({ side, reason, ...why });
+      }
+      case 'end':
+        await end(verdict.end);
+        log.warn(
+          { err: error, transferId, operation, step: step.name, status: verdict.end.status },
+          'an operation has ended early',
+        );
+        return null;
+    }
+  };
   const run = {
     transfer,
     operation,
@@ -170,43 +210,7 @@ async function beginOperation(
         log.info({ transferId, operation, status: ended.status }, 'an operation has ended');
         return null;
       } catch (error) {
-        hasFailed = true;
-        const stopped = signal.aborted ? new Stopped('The worker stops.') : error;
-        const isIdle = isSentAway(stopped);
-        const verdict = verdictOn(stopped, isIdle ? begunIdle : idleRuns(), hasMoved, services.clock.now());
-        switch (verdict.kind) {
-          case 'pass on':
-            throw stopped;
-          case 'later':
-            if (verdict.waiting !== undefined) {
-              // Written first, because writing progress marks the run as one that has moved something.
-              if (isIdle) await progress.flush();
-              const waiting = { ...verdict.waiting, ...(isIdle ? { idle: before } : {}) };
-              const since = await noteWaiting(database, lease, operation, waiting, services.clock.now());
-              // Nobody ordered this run, so its owner hears only what they have to act on.
-              if (since !== null && transfer.byItself !== true)
-                await services.queue.announce(transferId, 'waiting', { occurrence: String(since) });
-            }
-            log.warn(
-              { err: error, transferId, operation, step: step.name, seconds: verdict.seconds },
-              'a step is tried again later',
-            );
-            return verdict.seconds;
-          case 'attention': {
-            const { side, reason: what, end: why } = verdict;
-            const secret = side === 'source' ? source : destination;
-            const reason = what === 'credentials' ? (secret?.kind === 'token' ? 'consent' : 'password') : what;
-            log.warn({ err: error, transferId, operation, step: step.name }, 'a step needs the owner');
-            return restFor({ side, reason, ...why });
-          }
-          case 'end':
-            await end(verdict.end);
-            log.warn(
-              { err: error, transferId, operation, step: step.name, status: verdict.end.status },
-              'an operation has ended early',
-            );
-            return null;
-        }
+        return afterFailure(step, error);
       }
     },
     [Symbol.asyncDispose]: async () => {

@@ -266,21 +266,17 @@ test.each([
   ['a mailbox made anew', {}, 'renames a mailbox and makes it anew'],
   ['no UNSELECT', { unselect: false }, 'gets new mail'],
   ['no UNSELECT, and another name', { unselect: false }, 'renames a mailbox'],
-] as const)(
-  'servers that take their time to say goodbye have no connection too many: %s',
-  { timeout: 60_000 },
-  async (_, source, does) => {
-    const letters = Array.from({ length: 12 }, () => 6);
-    for (const atCommand of [70, 75, 80, 85, 90, 100, 110])
-      for (const connections of [4, 5]) {
-        const deeds = [{ side: 'source', atCommand, does }] as const;
-        const slow = { goodbyeTakes: 1900, listStatus: true };
-        const given = { connections, deeds, sizes: SMALL, source: { ...slow, ...source }, destination: slow };
-        const { wrong } = await simulate(scenarioWith(letters, given));
-        expect({ atCommand, connections, wrong }).toEqual({ atCommand, connections, wrong: [] });
-      }
-  },
-);
+] as const)('servers that take their time to say goodbye have no connection too many: %s', async (_, source, does) => {
+  const letters = Array.from({ length: 12 }, () => 6);
+  for (const atCommand of [70, 75, 80, 85, 90, 100, 110])
+    for (const connections of [4, 5]) {
+      const deeds = [{ side: 'source', atCommand, does }] as const;
+      const slow = { goodbyeTakes: 1900, listStatus: true };
+      const given = { connections, deeds, sizes: SMALL, source: { ...slow, ...source }, destination: slow };
+      const { wrong } = await simulate(scenarioWith(letters, given));
+      expect({ atCommand, connections, wrong }).toEqual({ atCommand, connections, wrong: [] });
+    }
+});
 
 test('a source that refuses to list its mailboxes over a connection that has read is asked over another one', async () => {
   const { from, trace } = await lastLookAt({});

@@ -15,7 +15,7 @@ import { batchesOf, workOf } from './lanes/lane-work.ts';
 import type { LedgerMailbox } from './ledger/ledger.ts';
 import type { FolderReason } from './ledger/reasons.ts';
 import { storedPath } from './ledger/rows.ts';
-import { isMissing } from './mailboxes/moved.ts';
+import { isMissing } from './mailboxes/missing.ts';
 import { findAnew } from './mailboxes/renumbered.ts';
 import { compareMailbox } from './reading-back/comparing.ts';
 import type { CopyEnd, MailCopy } from './run/mail-copy.ts';

@@ -9,11 +9,12 @@ import { storedPath } from './ledger/rows.ts';
 import type { Appended, TakeBackRecords } from './ledger/take-back-records.ts';
 import { inParts } from './looking/looking.ts';
 import { isGmailLike } from './mailboxes/mapping.ts';
+import { isMissing } from './mailboxes/missing.ts';
 import { digestOf } from './message/digest.ts';
 import type { AccountLimits } from './run/mail-copy.ts';
 import { isWindow } from './run/provider-limits.ts';
 import { destinationPlace, fetchReadable, openFaults, type Faults, type Place } from './troubles/breaks.ts';
-import { notingHangUps, type Openings } from './troubles/hang-ups.ts';
+import { blamingHangUps, notingHangUps, type Openings } from './troubles/hang-ups.ts';
 import { askedAgain, isTroubled, RefusedForNow } from './troubles/troubles.ts';
 
 const MESSAGES_AT_ONCE = 200;
@@ -84,12 +85,11 @@ export async function takeBack(taking: TakingBack): Promise<TakeBackEnd> {
     await lanes.work(workOf(paths), async (stored, session) => {
       const path = names.get(stored) ?? stored;
       try {
-        absent.set(stored, await takeBackFrom({ path, stored }, session, taking, run));
+        absent.set(stored, await takeBackUnlessMissing({ path, stored }, session, taking, run));
       } catch (error) {
-        if (isRefusal(error) && (await isThere(path, mailboxes, error, session.reader))) {
-          // A refusal without a code may be for a while only.
-          if (isBareRefusal(error)) troubles.push(new RefusedForNow('refusalWaits', 0, error));
-        } else if (isRefusal(error)) absent.set(stored, await records.count(stored));
+        // A refusal without a code may be for a while only. What is in a mailbox that is refused otherwise stays.
+        if (isBareRefusal(error)) troubles.push(new RefusedForNow('refusalWaits', 0, error));
+        else if (isRefusal(error)) return;
         else if (isTroubled(error, path, run)) troubles.push(error);
         else throw error;
       }
@@ -127,17 +127,6 @@ async function listed({ control, mayWait }: TakingBack): Promise<readonly Mailbo
   }
 }
 
-/** What a server lists, and says is not there when it is opened, is there if it tells how many it has. */
-async function isThere(
-  path: string,
-  mailboxes: readonly Mailbox[],
-  { responseCode }: MailError,
-  reader: MailReader,
-): Promise<boolean> {
-  if (mailboxes.every((mailbox) => mailbox.path !== path)) return false;
-  return responseCode !== 'NONEXISTENT' || (await unlessRefused(reader.status(path))) !== null;
-}
-
 /** A mailbox by its name and by the one that records have. */
 type Named = { readonly path: string; readonly stored: string };
 
@@ -157,6 +146,25 @@ function searchOf(path: string, reader: MailReader): Search {
     return uids === null ? null : { uids: new Set(uids), lowest: hidden ? lowestOf(uids) : 0 };
   };
   return (hidden) => (shown ??= search(hidden));
+}
+
+/** As {@link takeBackFrom}; of a mailbox that is missing, nothing is where it was put. */
+async function takeBackUnlessMissing(
+  named: Named,
+  session: Session,
+  taking: TakingBack,
+  run: Faults & Openings,
+): Promise<number> {
+  const { path, stored } = named;
+  const { reader } = session;
+  try {
+    return await takeBackFrom(named, session, taking, run);
+  } catch (error) {
+    const ask = () => isMissing(reader, path, run.destinationPaths());
+    if (isRefusal(error) && (await blamingHangUps('destination', path, reader, run, ask)))
+      return taking.records.count(stored);
+    throw error;
+  }
 }
 
 /** @returns how many are not where they were put */

@@ -1,4 +1,4 @@
-import { isRefusal, MailError, unlessRefused } from '../../imap/mail-error.ts';
+import { MailError, unlessRefused } from '../../imap/mail-error.ts';
 import type { Listed, MailReader, Opened } from '../../imap/streams.ts';
 import type { Group, LedgerMailbox, Row } from '../ledger/ledger.ts';
 import { inParts, listedFrom } from '../looking/looking.ts';
@@ -8,33 +8,7 @@ import { FolderLeft, type Run, type Search } from '../run/run.ts';
 import { destinationPlace, sourcePlace, type Place } from '../troubles/breaks.ts';
 import { askedOfAll, notingHangUps } from '../troubles/hang-ups.ts';
 import { askedAgain, openAside, refusedForNow, unlessInTrouble, validityOf } from '../troubles/troubles.ts';
-import { fold } from './mapping.ts';
-
-/**
- * Whether a mailbox that can't be opened is missing: the server says so, or does not list it, and it does not answer
- * STATUS either. One that nobody may open (NOPERM) is there.
- * @param listed the paths that the account lists
- */
-export async function isMissing(reader: MailReader, path: string, listed: readonly string[]): Promise<boolean> {
-  const refusal = await refusalOf(reader.open(path));
-  if (refusal === null || refusal.responseCode === 'NOPERM') return false;
-  if (!isOfNone(refusal) && (path === 'INBOX' || listed.some((each) => fold(each) === fold(path)))) return false;
-  return (await refusalOf(reader.status(path))) !== null;
-}
-
-function isOfNone({ responseCode }: MailError): boolean {
-  return responseCode === 'NONEXISTENT' || responseCode === 'TRYCREATE';
-}
-
-async function refusalOf(asking: Promise<unknown>): Promise<MailError | null> {
-  try {
-    await asking;
-    return null;
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    return error;
-  }
-}
+import { openUnlessMissing } from './missing.ts';
 
 /**
  * Opens the source mailbox of rows, on the side; `null` if it has another UIDVALIDITY by now, under which their UIDs
@@ -81,14 +55,11 @@ export async function findMoved(
   const [first] = missing;
   if (first === undefined) return { moved: new Set(), isSure: true };
   const name = `${from.id} ${first.uid} missing under ${first.destinationUidValidity}, by ${source?.name ?? 'none'}`;
-  const search = searchOf(name, missing, run);
-  const goesOn = goingOnWith(search, name, run);
-  let isSure = true;
+  const searching = beginSearch(name, missing, run);
+  const { search } = searching;
   if (!search.byUid) {
-    const byUid = await findByUid(missing, checker, run, search.validities, goesOn);
-    for (const uid of byUid.moved) search.moved.add(uid);
-    ({ isSure } = byUid);
-    search.byUid = isSure;
+    for (const uid of await findByUid(missing, searching, checker, run)) search.moved.add(uid);
+    search.byUid = searching.isSure;
   }
   for (const path of paths) {
     const wanted = missing.filter(({ uid }) => !search.moved.has(uid));
@@ -97,25 +68,32 @@ export async function findMoved(
     const found = await lookIn(path, wanted, source, checker, run);
     // A failure at this one must not count against the mailbox that they left.
     if (found === 'in trouble') {
-      isSure = false;
+      searching.isSure = false;
       continue;
     }
     for (const uid of found) search.moved.add(uid);
     search.looked.add(path);
-    goesOn();
+    searching.goesOn();
   }
   // The search is kept, as what comes after it may break off as well.
-  return { moved: search.moved, isSure };
+  return { moved: search.moved, isSure: searching.isSure };
 }
 
-/** @returns what is to be called after each mailbox. Each counts as progress once, even if the search starts over. */
-function goingOnWith(search: Search, name: string, run: Run): () => void {
-  return () => {
+/**
+ * A search under way. `goesOn` is called after each mailbox, which counts as progress once, even if the search starts
+ * over. `isSure` until a mailbox can't be asked.
+ */
+type Searching = { readonly search: Search; readonly goesOn: () => void; isSure: boolean };
+
+function beginSearch(name: string, missing: readonly Missing[], run: Run): Searching {
+  const search = searchOf(name, missing, run);
+  const goesOn = () => {
     search.at = run.copy.clock.elapsed();
     if (search.looked.size + search.validities.size <= run.faults(name)) return;
     run.noteFault(name);
     run.looked();
   };
+  return { search, goesOn, isSure: true };
 }
 
 /** The search under this name if it is for the same messages, to go on where it broke off; else a new one. */
@@ -159,28 +137,19 @@ async function lookIn(
   );
 }
 
-/** Finds messages that have gone together with their mailbox, which has been renamed: there they have the same UIDs. */
+/**
+ * Finds messages that have gone together with their mailbox, which has been renamed: there they have the same UIDs.
+ * @returns their source UIDs
+ */
 async function findByUid(
   missing: readonly Missing[],
+  searching: Searching,
   checker: MailReader,
   run: Run,
-  known: Map<string, bigint | null>,
-  onKnown: () => void,
-): Promise<{ readonly moved: Set<number>; readonly isSure: boolean }> {
+): Promise<ReadonlySet<number>> {
   const moved = new Set<number>();
-  let isSure = true;
-  const onTrouble = () => {
-    isSure = false;
-  };
   const byValidity = Map.groupBy(missing, ({ destinationUidValidity }) => destinationUidValidity);
-  for await (const [uidValidity, path] of renamedAmong(
-    [...byValidity.keys()],
-    checker,
-    run,
-    onTrouble,
-    known,
-    onKnown,
-  )) {
+  for await (const [uidValidity, path] of renamedAmong([...byValidity.keys()], searching, checker, run)) {
     const looks = new Map<number, { readonly size: number; readonly date: number | null }>();
     for (const uids of inParts((byValidity.get(uidValidity) ?? []).map(({ destinationUid = 0 }) => destinationUid)))
       for await (const page of checker.look(path, uids))
@@ -190,30 +159,29 @@ async function findByUid(
       if (look !== undefined && (look.date === date || look.size === size)) moved.add(uid);
     }
   }
-  return { moved, isSure };
+  return moved;
 }
 
 /**
- * Mailboxes that have one of these UIDVALIDITYs and that no folder is copied into; each has been opened.
- * @param onTrouble called if one could not be asked, as its server fails at it each time
+ * Mailboxes that have one of these UIDVALIDITYs and that no folder is copied into; each has been opened. The search is
+ * not sure any more if one could not be asked, as its server fails at it each time.
  * @throws {MailError} if one is refused, because what is looked for may be in it
  */
 async function* renamedAmong(
   validities: readonly (bigint | undefined)[],
+  searching: Searching,
   checker: MailReader,
   run: Run,
-  onTrouble: () => void,
-  known: Map<string, bigint | null>,
-  onKnown: () => void,
 ): AsyncIterable<readonly [bigint, string]> {
   if (validities.length === 0) return;
   const ours = new Set([...run.known.values()].flat().map((mailbox) => mailbox.destinationPath));
   const others = run.destinationPaths().filter((path) => !ours.has(path));
-  await addValidities(others, checker, run, known, onKnown);
-  if (others.some((path) => !known.has(path))) onTrouble();
+  const known = searching.search.validities;
+  await addValidities(others, searching, checker, run);
+  if (others.some((path) => !known.has(path))) searching.isSure = false;
   for (const path of others) {
     if (!validities.includes(known.get(path) ?? undefined)) continue;
-    const opened = await openUnlessGone(path, checker, run);
+    const opened = await openUnlessMissing(path, checker, run, () => askedAgain(() => checker.open(path)));
     if (opened !== null && validities.includes(opened.uidValidity)) yield [opened.uidValidity, path];
   }
 }
@@ -224,10 +192,9 @@ async function* renamedAmong(
  */
 async function addValidities(
   paths: readonly string[],
+  { search: { validities: known }, goesOn }: Searching,
   checker: MailReader,
   run: Run,
-  known: Map<string, bigint | null>,
-  onKnown: () => void,
 ): Promise<void> {
   const ask = (path: string) => unlessRefused(validityOf(path, checker));
   const note = async (path: string, asking: () => Promise<bigint | null>) => {
@@ -235,26 +202,13 @@ async function addValidities(
     const answer = await unlessInTrouble(asked, 'UIDVALIDITY of', path, run);
     if (answer === null) return;
     known.set(path, answer.validity);
-    onKnown();
+    goesOn();
   };
   const unknown = paths.filter((path) => !known.has(path));
   await askedOfAll('destination', unknown, checker, run, new Set(), {
     together: (path) => note(path, () => ask(path)),
     alone: (path) => note(path, () => notingHangUps('destination', path, checker, run, () => ask(path))),
   });
-}
-
-/** @returns `null` if there is no mailbox of that name any more */
-async function openUnlessGone(path: string, checker: MailReader, run: Run): Promise<Opened | null> {
-  const open = async () => {
-    try {
-      return await askedAgain(() => checker.open(path));
-    } catch (error) {
-      if (isRefusal(error) && isOfNone(error) && (await isMissing(checker, path, run.destinationPaths()))) return null;
-      throw error;
-    }
-  };
-  return notingHangUps('destination', path, checker, run, open);
 }
 
 type Elsewhere = Pick<Row, 'size' | 'sha256' | 'destinationUid' | 'destinationUidValidity' | 'verified'>;
@@ -276,15 +230,9 @@ export async function findRenamed(
   const rows = new Map<number, Elsewhere>();
   if (wanted.length === 0) return rows;
   const groups = Map.groupBy(before, (group) => group.uidValidity);
-  let isSure = true;
-  const onTrouble = () => {
-    isSure = false;
-  };
   const name = `${id} under another name, once ${[...groups.keys()].join()}`;
-  const search = searchOf(name, [], run);
-  const onKnown = goingOnWith(search, name, run);
-  const renamed = renamedAmong([...groups.keys()], checker, run, onTrouble, search.validities, onKnown);
-  for await (const [uidValidity, path] of renamed) {
+  const searching = beginSearch(name, [], run);
+  for await (const [uidValidity, path] of renamedAmong([...groups.keys()], searching, checker, run)) {
     const claims = await run.copy.ledger.claimed(destinationPath, uidValidity);
     const from = Math.min(...(groups.get(uidValidity) ?? []).map((group) => group.uidNext));
     const candidates: Listed[] = [];
@@ -295,7 +243,7 @@ export async function findRenamed(
     for (const [uid, { fate, isRead: verified, hasDate: _, ...what }] of found)
       if (fate !== 'changed') rows.set(uid, { ...what, destinationUidValidity: uidValidity, verified });
   }
-  if (!isSure && rows.size < wanted.length && refusedForNow(run.copy) !== null)
+  if (!searching.isSure && rows.size < wanted.length && refusedForNow(run.copy) !== null)
     throw new FolderLeft('mailbox closed', new MailError('busy', 'Nobody knows what has arrived.'));
   return rows;
 }

@@ -1,13 +1,12 @@
-import { isRefusal } from '../../imap/mail-error.ts';
 import type { MailReader, Opened } from '../../imap/streams.ts';
 import type { LedgerMailbox, NewRow, Row } from '../ledger/ledger.ts';
 import { inParts, isUnlisted, listedAmong, listedFrom } from '../looking/looking.ts';
-import { findMoved, isMissing, openSource } from '../mailboxes/moved.ts';
+import { openUnlessMissing } from '../mailboxes/missing.ts';
+import { findMoved, openSource } from '../mailboxes/moved.ts';
 import { digestOf, secondsOf } from '../message/digest.ts';
 import { isWindow } from '../run/provider-limits.ts';
 import type { Check, CheckSession, Run, Unchecked } from '../run/run.ts';
 import { destinationPlace, fetchReadable } from '../troubles/breaks.ts';
-import { notingHangUps } from '../troubles/hang-ups.ts';
 import { refusedForNow } from '../troubles/troubles.ts';
 import { rowOf, type Findings } from './read-back.ts';
 
@@ -26,15 +25,7 @@ export async function settleAbsent(
   late: Findings['late'],
 ): Promise<void> {
   const { checker } = session;
-  const openIfThere = async () => {
-    try {
-      return await checker.open(path);
-    } catch (error) {
-      if (isRefusal(error) && (await isMissing(checker, path, run.destinationPaths()))) return null;
-      throw error;
-    }
-  };
-  const opened = await notingHangUps('destination', path, checker, run, openIfThere);
+  const opened = await openUnlessMissing(path, checker, run);
   const isHere = ({ check }: Findings['absent'][number]) => opened === null || check.uidValidity === opened.uidValidity;
   const here = absent.filter(isHere);
   for (const each of absent) if (!isHere(each)) run.stale.add(each.check.mailbox.id);

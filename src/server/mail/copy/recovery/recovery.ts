@@ -5,7 +5,8 @@ import type { Group, LedgerMailbox, NewRow, Planned } from '../ledger/ledger.ts'
 import { AT_DESTINATION, readRows } from '../looking/known-rows.ts';
 import { listedFrom } from '../looking/looking.ts';
 import { match, type Found } from '../looking/matching.ts';
-import { findRenamed, isMissing } from '../mailboxes/moved.ts';
+import { isMissing } from '../mailboxes/missing.ts';
+import { findRenamed } from '../mailboxes/moved.ts';
 import { isUnsureDate } from '../message/odd-dates.ts';
 import { saidKey, type Run, type Session } from '../run/run.ts';
 import { fateAsSent, type Unsaid } from '../storing/settling.ts';
