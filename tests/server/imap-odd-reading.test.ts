@@ -3,14 +3,19 @@ import { listMailbox } from '../../src/server/mail/copy/looking/listing.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailReader } from '../../src/server/mail/imap/streams.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
+import type { SessionOptions } from '../../src/server/mail/imap/wire/session.ts';
 import { LISTING_LIMIT } from '../../src/server/mail/imap/wire/listings.ts';
 import { askStatus } from '../../src/server/mail/imap/wire/opening.ts';
 import { gathered, octetsOf } from '../support/imap-session.ts';
 import { scriptedServer, scriptedSession, type Script, type Stage } from '../support/scripted-imap.ts';
 
-async function reading(script: Script, options?: { greeting?: string; capabilities?: string }) {
+async function reading(
+  script: Script,
+  options?: { greeting?: string; capabilities?: string },
+  session?: Partial<SessionOptions>,
+) {
   const server = scriptedServer(script, options);
-  const connection = await scriptedSession(server);
+  const connection = await scriptedSession(server, session);
   return { reader: openStreamReader(connection), connection, ...server };
 }
 
@@ -576,14 +581,22 @@ describe('Reading from odd servers', () => {
 
   test('a mailbox without UIDVALIDITY is refused, one without UIDNEXT is not', async () => {
     let validity = '';
-    const { reader } = await reading((line, { tag, say }) => {
-      if (line.includes('EXAMINE')) say('* 1 EXISTS', `* OK ${validity}`, `${tag} OK`);
-      else if (line.includes('STATUS')) say('* STATUS a mailbox (x) (MESSAGES 4 UIDVALIDITY 3)', `${tag} OK`);
-      else return false;
-    });
-    await expect(reader.open('INBOX')).rejects.toMatchObject({ fault: 'refused' });
+    let status = '(MESSAGES 4)';
+    const { reader } = await reading(
+      (line, { tag, say }) => {
+        if (line.includes('EXAMINE')) say('* 1 EXISTS', `* OK ${validity}`, `${tag} OK`);
+        else if (line.includes('STATUS')) say(`* STATUS a mailbox (x) ${status}`, `${tag} OK`);
+        else return false;
+      },
+      undefined,
+      { role: 'destination' },
+    );
+    const refused = { fault: 'refused', account: 'destination' };
+    await expect(reader.open('INBOX')).rejects.toMatchObject(refused);
+    await expect(reader.status('INBOX')).rejects.toMatchObject(refused);
     validity = '[UIDVALIDITY 9223372036854775808]';
-    await expect(reader.open('INBOX')).rejects.toMatchObject({ fault: 'refused' });
+    await expect(reader.open('INBOX')).rejects.toMatchObject(refused);
+    status = '(MESSAGES 4 UIDVALIDITY 3)';
     for (const greatest of [4_294_967_295n, 9_223_372_036_854_775_807n]) {
       validity = `[UIDVALIDITY ${greatest}]`;
       expect(await reader.open('INBOX')).toEqual({ uidValidity: greatest, exists: 1 });

@@ -205,6 +205,7 @@ describe('Writing to odd servers', () => {
 
   test.each<[string, string, string[], boolean]>([
     ['is listed', 'Family', ['* LIST () "/" Family'], true],
+    ['is listed in small letters', 'Family', ['* list () "/" Family'], true],
     ['only has others below it', 'Family', ['* LIST (\\Noselect) "/" Family'], false],
     ['is not listed', 'Family', [], false],
     ['has a name that stands for others', '*', ['* LIST () "/" Family'], false],
