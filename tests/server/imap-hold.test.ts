@@ -1,6 +1,6 @@
 import { setImmediate as later } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Hold, openHolds } from '../../src/server/mail/imap/hold.ts';
+import { heldControl, Hold, openHolds } from '../../src/server/mail/imap/hold.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { openStreamWriter } from '../../src/server/mail/imap/wire/imap-stream-writer.ts';
 import { manualClock, scriptedServer, scriptedSession } from '../support/scripted-imap.ts';
@@ -142,6 +142,48 @@ test('forty sign-ins of a transfer to an account may come at once, then one in t
   await scriptedSession(server, { hold: holds('mail.example:993 anna', 'a'), isUrgent: true });
   clock.pass(3000);
   await signIn('mail.example:993 anna');
+});
+
+test('a control waits like everybody else, and what it hears of a pause all know', async () => {
+  const { hold, clock } = await twoOfOne(30_000);
+  const asked: string[] = [];
+  const busy = new MailError('busy', 'Again.', { pause: 50_000 });
+  const opening = heldControl(hold, async () => {
+    asked.push('opened');
+    return {
+      namespace: async () => {
+        asked.push('namespace');
+        return { prefix: '', delimiter: '/' };
+      },
+      mailboxes: async (options) => {
+        asked.push(`mailboxes ${options?.withStatus}`);
+        return [];
+      },
+      remove: async (path) => {
+        asked.push(`remove ${path}`);
+        throw busy;
+      },
+      [Symbol.asyncDispose]: async () => {
+        asked.push('closed');
+      },
+    };
+  });
+  clock.pass(29_999);
+  await settled();
+  expect(asked).toEqual([]);
+  clock.pass(1);
+  const control = await opening;
+  expect(await control.namespace()).toEqual({ prefix: '', delimiter: '/' });
+  expect(await control.mailboxes({ withStatus: true })).toEqual([]);
+  await expect(control.remove('A')).rejects.toBe(busy);
+  expect(hold.left).toBe(50_000);
+  const waiting = control.namespace();
+  await settled();
+  expect(asked).toEqual(['opened', 'namespace', 'mailboxes true', 'remove A']);
+  clock.pass(50_000);
+  await waiting;
+  await control[Symbol.asyncDispose]();
+  expect(asked.slice(4)).toEqual(['namespace', 'closed']);
 });
 
 async function* octetsOf(text: string) {

@@ -1,21 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import { listMailbox } from '../../src/server/mail/copy/looking/listing.ts';
-import { MailError } from '../../src/server/mail/imap/mail-error.ts';
+import { isBreak, isFarewell, MailError } from '../../src/server/mail/imap/mail-error.ts';
 import type { MailReader } from '../../src/server/mail/imap/streams.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
+import type { SessionOptions } from '../../src/server/mail/imap/wire/session.ts';
 import { LISTING_LIMIT } from '../../src/server/mail/imap/wire/listings.ts';
 import { askStatus } from '../../src/server/mail/imap/wire/opening.ts';
 import { gathered, octetsOf } from '../support/imap-session.ts';
 import { scriptedServer, scriptedSession, type Script, type Stage } from '../support/scripted-imap.ts';
 
-async function reading(script: Script, options?: { greeting?: string; capabilities?: string }) {
+async function reading(
+  script: Script,
+  options?: { greeting?: string; capabilities?: string },
+  session?: Partial<SessionOptions>,
+) {
   const server = scriptedServer(script, options);
-  const connection = await scriptedSession(server);
+  const connection = await scriptedSession(server, session);
   return { reader: openStreamReader(connection), connection, ...server };
 }
 
 const isFetch = (line: string) => line.includes('FETCH');
 const ROW = 'RFC822.SIZE 3 INTERNALDATE "01-Jan-2020 00:00:00 +0000" FLAGS (\\Seen)';
+
+const section = (uid: number, text: string) =>
+  `* ${uid} FETCH (UID ${uid} body[header]<0> {${text.length}}\r\n${text})`;
 
 async function bodies(messages: AsyncIterable<{ uid: number; octets: AsyncIterable<Uint8Array> }>) {
   const found: [number, string][] = [];
@@ -501,7 +509,8 @@ describe('Reading from odd servers', () => {
         say(`* 1 FETCH (UID 10 ${ROW})`, '* 1 EXPUNGE', `* 2 FETCH (UID 20 ${ROW})`, `${tag} OK done`);
       else return false;
     });
-    await expect(gathered(reader.openAndList('INBOX').pages)).rejects.toMatchObject({ fault: 'refused' });
+    for (const pages of [reader.openAndList('INBOX').pages, reader.list('INBOX')])
+      await expect(gathered(pages)).rejects.toMatchObject({ fault: 'refused' });
     exists = 2;
     await expect(gathered(reader.openAndList('INBOX').pages)).rejects.toMatchObject({ fault: 'lost' });
   });
@@ -552,7 +561,70 @@ describe('Reading from odd servers', () => {
     expect(
       lines.filter(isFetch).map((line) => line.split(' ').find((word) => word.includes(':') || word === '7')),
     ).toEqual(['1:3', '4:6', '7:7', '1:3', '4:6', '7:7', '2:4', undefined]);
+    const before = lines.length;
+    reader.listAhead(['INBOX']);
+    const { opened, pages } = reader.openAndList('INBOX');
+    expect(await uids(pages)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(await opened).toMatchObject({ exists: 7 });
+    const asked = lines.slice(before).filter((line) => line.includes('FETCH'));
+    expect(asked.map((line) => line.split(' ')[2])).toEqual(['1:3', '4:6', '7:7']);
   });
+
+  test('messages with numbers that no mailbox has are none of it', async () => {
+    const { reader } = await reading((line, { tag, say }) => {
+      if (line.includes('EXAMINE')) say('* 1 EXISTS', '* OK [UIDVALIDITY 7]', `${tag} OK done`);
+      else if (!isFetch(line)) return false;
+      else {
+        for (const number of [0, LISTING_LIMIT + 1, 4_294_967_295]) say(`* ${number} FETCH (UID 9 ${ROW})`);
+        say(`* 1 FETCH (UID 3 ${ROW})`, `${tag} OK done`);
+      }
+    });
+    for (const pages of [reader.openAndList('INBOX').pages, reader.list('INBOX')])
+      expect((await gathered(pages)).flat()).toMatchObject([{ uid: 3 }]);
+  });
+
+  test('a mailbox is opened anew for messages that were not there when it was opened', async () => {
+    const { reader, lines } = await reading((line, { tag, say }) => {
+      if (!isFetch(line)) return false;
+      say(`${tag} OK done`);
+    });
+    const opens = () => lines.filter((line) => line.includes('EXAMINE')).length;
+    await reader.open('INBOX');
+    await gathered(reader.look('INBOX', [3, 89]));
+    expect(opens()).toBe(1);
+    await gathered(reader.look('INBOX', [3, 90]));
+    expect(opens()).toBe(2);
+  });
+
+  test.each([
+    ['is open', '* OK [UIDVALIDITY 7]', 'refused'],
+    ['could not be opened', '', 'listed'],
+  ])(
+    'a mailbox that %s is closed before the mailboxes are listed, and a server that can’t is believed',
+    async (...row) => {
+      const [, validity, outcome] = row;
+      const { reader, lines } = await reading(
+        (line, { tag, say }) => {
+          if (line.includes('EXAMINE')) say(validity, `${tag} ${validity === '' ? 'NO' : 'OK'} done`);
+          else if (line.includes('UNSELECT')) say(`${tag} BAD no mailbox`);
+          else if (line.includes('LIST')) say('* LIST () "/" INBOX', `${tag} OK done`);
+          else return false;
+        },
+        { capabilities: 'IMAP4rev1 SASL-IR AUTH=PLAIN UNSELECT' },
+      );
+      const opened = reader.open('INBOX').catch(() => {});
+      await opened;
+      const listed = await reader.mailboxes().then(
+        () => 'listed',
+        (error: unknown) => error instanceof MailError && error.fault,
+      );
+      expect(listed).toBe(outcome);
+      expect(lines.map((line) => line.split(' ')[1])).toContain('UNSELECT');
+      const closed = lines.length;
+      await reader.mailboxes();
+      expect(lines.slice(closed).some((line) => line.includes('UNSELECT'))).toBe(false);
+    },
+  );
 
   test('a listing in which messages go is not believed', async () => {
     const { reader } = await reading((line, { tag, say }) => {
@@ -576,14 +648,24 @@ describe('Reading from odd servers', () => {
 
   test('a mailbox without UIDVALIDITY is refused, one without UIDNEXT is not', async () => {
     let validity = '';
-    const { reader } = await reading((line, { tag, say }) => {
-      if (line.includes('EXAMINE')) say('* 1 EXISTS', `* OK ${validity}`, `${tag} OK`);
-      else if (line.includes('STATUS')) say('* STATUS a mailbox (x) (MESSAGES 4 UIDVALIDITY 3)', `${tag} OK`);
-      else return false;
-    });
-    await expect(reader.open('INBOX')).rejects.toMatchObject({ fault: 'refused' });
-    validity = '[UIDVALIDITY 9223372036854775808]';
-    await expect(reader.open('INBOX')).rejects.toMatchObject({ fault: 'refused' });
+    let status = '(MESSAGES 4)';
+    const { reader } = await reading(
+      (line, { tag, say }) => {
+        if (line.includes('EXAMINE')) say('* 1 EXISTS', `* OK ${validity}`, `${tag} OK`);
+        else if (line.includes('STATUS')) say(`* STATUS a mailbox (x) ${status}`, `${tag} OK`);
+        else return false;
+      },
+      undefined,
+      { role: 'destination' },
+    );
+    const refused = { fault: 'refused', account: 'destination' };
+    await expect(reader.open('INBOX')).rejects.toMatchObject(refused);
+    await expect(reader.status('INBOX')).rejects.toMatchObject(refused);
+    for (const odd of ['9223372036854775808', '-5', '0x1f', '5/', '5:', '']) {
+      validity = `[UIDVALIDITY ${odd}]`;
+      await expect(reader.open('INBOX')).rejects.toMatchObject(refused);
+    }
+    status = '(MESSAGES 4 UIDVALIDITY 3)';
     for (const greatest of [4_294_967_295n, 9_223_372_036_854_775_807n]) {
       validity = `[UIDVALIDITY ${greatest}]`;
       expect(await reader.open('INBOX')).toEqual({ uidValidity: greatest, exists: 1 });
@@ -607,6 +689,10 @@ describe('Reading from odd servers', () => {
     expect(await reader.search('INBOX')).toEqual([]);
     found = '* SEARCH 8 3 8 5';
     expect(await reader.search('INBOX'), 'each once').toEqual([3, 5, 8]);
+    found = '* search 10 90 4294967295';
+    expect(await reader.search('INBOX')).toEqual([10, 90, 4_294_967_295]);
+    found = '* esearch UID all 7';
+    expect(await reader.search('INBOX')).toEqual([7]);
     found = '* ESEARCH (TAG "A7") UID ALL 1:4294967295';
     await expect(reader.search('INBOX')).rejects.toMatchObject({ fault: 'lost' });
   });
@@ -627,6 +713,26 @@ describe('Reading from odd servers', () => {
       say('* ESEARCH UID ALL 1:600000', '* ESEARCH UID ALL 1:600000', `${tag} OK`);
     });
     await expect(reader.search('INBOX')).rejects.toMatchObject({ fault: 'lost' });
+  });
+
+  test('of headers only the beginning is kept, and none that nobody asked for', async () => {
+    const header = `Subject: ${'x'.repeat(200_000)}\r\n\r\n`;
+    const { reader, lines } = await reading((line, { tag, say }) => {
+      if (!isFetch(line)) return false;
+      const [from = 0] = (/FETCH (\d+)/.exec(line) ?? []).slice(1).map(Number);
+      say(section(from, header), `* ${from} FETCH (UID ${from} FLAGS ())`, section(999, 'Not: asked\r\n\r\n'));
+      say(section(from + 1, 'A: b\r\n\r\n'), section(from + 1, 'Again: this\r\n\r\n'), `${tag} OK done`);
+    });
+    const uids = Array.from({ length: 102 }, (_, index) => index + 1);
+    const found = await gathered(reader.headers('INBOX', uids));
+    expect(found.map(({ uid, header: kept }) => [uid, kept.length])).toEqual([
+      [1, 65_536],
+      [2, 8],
+      [101, 65_536],
+      [102, 8],
+    ]);
+    expect(found[0]?.header.toString()).toBe(header.slice(0, 65_536));
+    expect(lines.filter(isFetch).map((line) => line.split(' ')[3])).toEqual(['1:100', '101:102']);
   });
 
   test('of a mailbox’s status nothing is kept that was not asked for', async () => {
@@ -685,6 +791,52 @@ describe('Reading from odd servers', () => {
     expect(ended).toEqual([]);
   });
 
+  test.each([
+    ['says goodbye', false],
+    ['refuses a message, and says goodbye when that is asked for alone', true],
+  ])('a server that %s is told apart from one that has had enough of us', async (_, isOfMessage) => {
+    const { reader } = await reading((line, { tag, say, hangUp }) => {
+      if (!isFetch(line)) return false;
+      if (isOfMessage && line.includes(':')) say(`${tag} NO Some messages could not be fetched`);
+      else {
+        say('* BYE Fatal error');
+        hangUp();
+      }
+    });
+    const error: unknown = await bodies(reader.fetch('INBOX', [3, 4])).catch((broken: unknown) => broken);
+    expect([isFarewell(error), isBreak(error)]).toEqual([!isOfMessage, isOfMessage]);
+  });
+
+  test('messages whose octets nobody reads hold up none behind them', async () => {
+    const body = Buffer.alloc(300_000, 'x');
+    const { reader, connection } = await reading((line, { tag, say }) => {
+      if (!isFetch(line)) return false;
+      for (const uid of [3, 4, 5]) say(`* ${uid} FETCH (UID ${uid} ${ROW} BODY[] {300000}`, body, ')');
+      say(`${tag} OK done`);
+    });
+    const uids: number[] = [];
+    for await (const { uid } of reader.fetch('INBOX', [3, 4, 5])) {
+      uids.push(uid);
+      // As much has come as waits at most.
+      await new Promise(setImmediate);
+    }
+    expect(uids).toEqual([3, 4, 5]);
+    expect(connection.incoming.isPaused).toBe(false);
+  });
+
+  test('a fetch of which a message is missing lets the next one begin when it is over', async () => {
+    const { reader, lines } = await reading((line, { tag, say }) => {
+      if (!isFetch(line)) return false;
+      const [from = 0] = (/FETCH (\d+):/.exec(line) ?? []).slice(1).map(Number);
+      setImmediate(() => say(`* ${from} FETCH (UID ${from} ${ROW} BODY[] {3}\r\none)`, `${tag} OK done`));
+    });
+    await reader.open('INBOX');
+    const fetches = [reader.fetch('INBOX', [3, 4]), reader.fetch('INBOX', [5, 6])];
+    await new Promise(setImmediate);
+    expect(lines.filter(isFetch)).toHaveLength(1);
+    expect(await Promise.all(fetches.map((each) => bodies(each)))).toEqual([[[3, 'one']], [[5, 'one']]]);
+  });
+
   test('a body that breaks off throws at its reader', async () => {
     const { reader } = await reading((line, { say, hangUp }) => {
       if (!isFetch(line)) return false;
@@ -694,13 +846,40 @@ describe('Reading from odd servers', () => {
     await expect(bodies(reader.fetch('INBOX', [3]))).rejects.toMatchObject({ fault: 'lost' });
   });
 
-  test('a server that talks without end is abandoned', async () => {
+  test.each(['* OK still here\r\n', '+ go on\r\n'])('a server that says %j without end is abandoned', async (said) => {
     const { reader, connection } = await reading((line, { say }) => {
       if (!isFetch(line)) return false;
-      say(Buffer.from('* OK still here\r\n'.repeat(120_000)));
+      say(Buffer.from(said.repeat(120_000)));
     });
     await expect(gathered(reader.fetch('INBOX', [3]))).rejects.toMatchObject({ fault: 'lost' });
     expect(connection.ended?.message).toContain('without end');
+  });
+
+  test('a server that says much before each of its answers is not', async () => {
+    const { reader, connection } = await reading((line, { tag, say }) => {
+      if (!line.includes('STATUS')) return false;
+      say(Buffer.from('* 5 EXISTS\r\n'.repeat(60_000)), '* STATUS INBOX (MESSAGES 5 UIDVALIDITY 7)', `${tag} OK done`);
+    });
+    for (let time = 0; time < 3; time++) expect(await reader.status('INBOX')).toMatchObject({ exists: 5 });
+    expect(connection.ended).toBeUndefined();
+  });
+
+  test('a server that says goodbye and stays is left after two seconds', async () => {
+    const heard = Promise.withResolvers<void>();
+    const { reader, clock, connection } = await reading((line, { say }) => {
+      if (!isFetch(line)) return false;
+      say('* BYE down');
+      heard.resolve();
+    });
+    const fetched = gathered(reader.fetch('INBOX', [3]));
+    fetched.catch(() => {});
+    await heard.promise;
+    await new Promise(setImmediate);
+    clock.pass(1999);
+    expect(connection.ended).toBeUndefined();
+    clock.pass(1);
+    const error: unknown = await fetched.catch((ended: unknown) => ended);
+    expect(isFarewell(error)).toBe(true);
   });
 
   test.each<[string, (reader: MailReader) => Promise<unknown>]>([
@@ -753,6 +932,27 @@ describe('Reading from odd servers', () => {
       clock.pass(1000);
     }
     expect(seconds).toBe(1800);
+    await expect(fetched).rejects.toMatchObject({ fault: 'slow' });
+  });
+
+  test('a server is not blamed for the time that this process stood still', async () => {
+    const silent = Promise.withResolvers<void>();
+    const server = scriptedServer((line) => {
+      if (!isFetch(line)) return false;
+      silent.resolve();
+    });
+    let still = 0;
+    const clock = { ...server.clock, elapsed: () => server.clock.elapsed() + still };
+    const connection = await scriptedSession({ dial: server.dial, clock });
+    const fetched = gathered(openStreamReader(connection).fetch('INBOX', [3]));
+    fetched.catch(() => {});
+    await silent.promise;
+    still = 600_000;
+    server.clock.pass(180_000);
+    expect(connection.ended).toBeUndefined();
+    server.clock.pass(179_999);
+    expect(connection.ended).toBeUndefined();
+    server.clock.pass(1);
     await expect(fetched).rejects.toMatchObject({ fault: 'slow' });
   });
 

@@ -1,7 +1,9 @@
+import { getEventListeners } from 'node:events';
+import type { Duplex } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { isSpent } from '../../src/server/mail/imap/mail-error.ts';
+import { isSpent, MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { openSession } from '../../src/server/mail/imap/wire/session.ts';
-import { scriptedServer, scriptedSession, type Script } from '../support/scripted-imap.ts';
+import { scriptedServer, scriptedSession, type Script, type Stage } from '../support/scripted-imap.ts';
 
 const signingIn = (script: Script, capabilities: string, secret: 'password' | 'token' = 'token') => {
   const server = scriptedServer(script, { capabilities: `IMAP4rev1 ${capabilities}` });
@@ -188,9 +190,71 @@ describe('Signing in to odd servers', () => {
     const signedIn = scriptedSession({ clock: server.clock, dial: async () => ({ socket: client }) });
     signedIn.catch(() => {});
     await new Promise(setImmediate);
-    server.clock.pass(400_000);
+    server.clock.pass(14_999);
+    expect(client.destroyed).toBe(false);
+    server.clock.pass(1);
     await expect(signedIn).rejects.toMatchObject({ fault: 'slow' });
     expect(client.destroyed).toBe(true);
+  });
+
+  test('one that goes on saying that it will answer is given up, too', async () => {
+    const asked = Promise.withResolvers<Stage>();
+    const { signedIn, clock } = signingIn(
+      (line, stage) => {
+        if (!line.includes('AUTHENTICATE')) return false;
+        asked.resolve(stage);
+      },
+      'AUTH=PLAIN SASL-IR',
+      'password',
+    );
+    signedIn.catch(() => {});
+    const { say } = await asked.promise;
+    for (let second = 0; second < 180; second++) {
+      say('* OK Please wait');
+      await new Promise(setImmediate);
+      clock.pass(1000);
+    }
+    await expect(signedIn).rejects.toMatchObject({ fault: 'slow' });
+  });
+
+  test('a server that says too much before anybody is signed in is left', async () => {
+    const { signedIn } = signingIn(
+      (line, { say }) => {
+        if (!line.includes('AUTHENTICATE')) return false;
+        say(Buffer.from('* OK Please wait\r\n'.repeat(20_000)));
+      },
+      'AUTH=PLAIN SASL-IR',
+      'password',
+    );
+    await expect(signedIn).rejects.toThrow('without end');
+  });
+
+  test.each([
+    ['is refused', 'NO no', 'credentials'],
+    ['stands', 'OK in', 'signed in'],
+  ])('of a sign-in that %s nothing is left behind', async (_, answer, outcome) => {
+    const server = scriptedServer((line, { tag, say }) => {
+      if (!line.includes('AUTHENTICATE')) return false;
+      say(`${tag} ${answer}`);
+    });
+    const sockets: Duplex[] = [];
+    const dial: typeof server.dial = async (place, signal) => {
+      const line = await server.dial(place, signal);
+      sockets.push(line.socket);
+      return line;
+    };
+    const { signal } = new AbortController();
+    const session = scriptedSession({ clock: server.clock, dial }, { signal });
+    const ended = session.then(
+      async (connection) => {
+        await connection.logout();
+        return 'signed in';
+      },
+      (error: unknown) => error instanceof MailError && error.fault,
+    );
+    expect(await ended).toBe(outcome);
+    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('anything that is sent between STARTTLS and TLS ends the connection', async () => {

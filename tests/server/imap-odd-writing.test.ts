@@ -124,6 +124,21 @@ async function* slowly() {
   yield Buffer.from('y');
 }
 
+test('a destination that never asks for a message is given up', async () => {
+  const announced = Promise.withResolvers<void>();
+  const { append, clock, connection } = await writing((line) => {
+    if (!line.includes(' APPEND ')) return false;
+    announced.resolve();
+  }, '');
+  const outcome = append([newMessage('text')]);
+  await announced.promise;
+  await new Promise(setImmediate);
+  clock.pass(179_999);
+  expect(connection.ended).toBeUndefined();
+  clock.pass(1);
+  expect(await outcome).toMatchObject([{ kind: 'unknown', error: { fault: 'slow' } }]);
+});
+
 /** What has been said since, without tags. */
 const since = (lines: readonly string[], from: number) => lines.slice(from).map((line) => line.replace(/^A\d+ /, ''));
 
@@ -205,6 +220,7 @@ describe('Writing to odd servers', () => {
 
   test.each<[string, string, string[], boolean]>([
     ['is listed', 'Family', ['* LIST () "/" Family'], true],
+    ['is listed in small letters', 'Family', ['* list () "/" Family'], true],
     ['only has others below it', 'Family', ['* LIST (\\Noselect) "/" Family'], false],
     ['is not listed', 'Family', [], false],
     ['has a name that stands for others', '*', ['* LIST () "/" Family'], false],
@@ -246,6 +262,11 @@ describe('Writing to odd servers', () => {
     expect(await append()).toMatchObject([{ kind: 'unknown' }]);
     expect(await append()).toEqual([stored]);
     expect(seen[0]).toMatch(/\{5000\}$/);
+    // Any other end of a connection teaches nothing.
+    const other = knownOf(null);
+    const { writer } = await writing(appends, 'LITERAL+', other);
+    await writer[Symbol.asyncDispose]();
+    expect(other).toEqual(knownOf(null));
   });
 
   test.each<[string, (number | undefined)[]]>([
@@ -555,6 +576,39 @@ describe('Writing to odd servers', () => {
     expect(lines.filter((line) => line.includes('APPEND'))).toHaveLength(1);
   });
 
+  test.each(['0', '-1', '', 'x', '1e999'])('a limit of %j is none', async (limit) => {
+    const { writer } = await writing((line, { tag, say }) => {
+      if (!line.includes('STATUS')) return false;
+      say(`* STATUS INBOX (APPENDLIMIT ${limit})`, `${tag} OK`);
+    }, `APPENDLIMIT APPENDLIMIT=${limit}`);
+    expect(writer.traits).not.toHaveProperty('appendLimit');
+    expect(await writer.select('INBOX')).not.toHaveProperty('appendLimit');
+  });
+
+  test('of a mailbox that can’t be created for a moment nothing else is asked', async () => {
+    const { writer, lines } = await writing((line, { tag, say }) => {
+      if (!line.includes('CREATE')) return false;
+      say(`${tag} NO [UNAVAILABLE] later`);
+    }, '');
+    await expect(writer.create('A')).rejects.toMatchObject({ fault: 'busy' });
+    expect(lines.at(-1)).toContain('CREATE');
+  });
+
+  test('what is no flag is sent in no command', async () => {
+    const seen: string[] = [];
+    const script = answering((tag) => `${tag} OK done`, seen);
+    const { writer, append, lines } = await writing(script, 'LITERAL+');
+    const odd = ['a b', 'x"y', 'x(', 'x)', '{3}', '%', '*', ']', 'a\\b', 'é', '\x7f', '\x01', '', '\\', 'x\r\nA9 NOOP'];
+    const flags = ['\\Seen', ...odd, '$Mine', '~ok!'];
+    expect(await append([newMessage('text', { flags })])).toEqual([stored]);
+    expect(seen[0]).toContain(' (\\Seen $Mine ~ok!) ');
+    const { keeps } = await writer.select('INBOX');
+    expect(keeps([...flags, '\\Recent'])).toEqual(['\\Seen', '$Mine', '~ok!']);
+    const before = lines.length;
+    await writer.addFlags('INBOX', 3, odd);
+    expect(lines.slice(before)).toEqual([]);
+  });
+
   test.each([
     ['OK [MODIFIED 2] Conditional STORE failed', 'done', ['UID EXPUNGE 1:2']],
     ['NO [MODIFIED 2] Some are not there', 'done', ['UID EXPUNGE 1:2']],
@@ -596,11 +650,16 @@ describe('Writing to odd servers', () => {
   });
 
   test('flags that a mailbox does not keep are left out', async () => {
+    let permanent = '\\Seen $Known';
     const { writer } = await writing((line, { tag, say }) => {
       if (!line.includes('SELECT')) return false;
-      say('* OK [UIDVALIDITY 7]', '* OK [PERMANENTFLAGS (\\Seen $Known)]', `${tag} OK`);
+      say('* OK [UIDVALIDITY 7]', `* OK [PERMANENTFLAGS (${permanent})]`, `${tag} OK`);
     }, '');
     const { keeps } = await writer.select('INBOX');
     expect(keeps(['\\seen', '\\Flagged', '$known', '$Other'])).toEqual(['\\seen', '$known']);
+    // It takes new keywords, but no system flags of others.
+    permanent = '\\Seen \\*';
+    const { keeps: keepsNew } = await writer.select('INBOX');
+    expect(keepsNew(['\\Seen', '\\Flagged', '$Other'])).toEqual(['\\Seen', '$Other']);
   });
 });

@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream';
 import { setImmediate as later } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { MailError } from '../../src/server/mail/imap/mail-error.ts';
 import { Outgoing } from '../../src/server/mail/imap/wire/outgoing.ts';
 import { Silence } from '../../src/server/mail/imap/wire/silence.ts';
 
@@ -37,6 +38,80 @@ function slowSocket() {
   };
   return { socket, clock, written };
 }
+
+/** What is written to a socket that takes one write at a time, each when it is told to. */
+function guarding() {
+  const { clock } = slowSocket();
+  const taken: string[] = [];
+  const dones: (() => void)[] = [];
+  const socket = new Duplex({
+    read: () => {},
+    write: (octets: Buffer, _, done) => {
+      taken.push(octets.toString());
+      dones.push(done);
+    },
+  });
+  const silenced: string[] = [];
+  const lease = { isHeld: true };
+  const silence = new Silence({ clock, limit: SILENCE, waitsFor: () => 'nobody', tooLong: () => {} });
+  const outgoing = new Outgoing(socket, {
+    mayWrite: () => lease.isHeld,
+    silence,
+    silenced: ({ message }) => silenced.push(message),
+  });
+  const takeAll = async () => {
+    for (let turn = 0; turn < 5; turn += 1) {
+      for (const done of dones.splice(0)) done();
+      await later();
+    }
+  };
+  return { outgoing, lease, taken, silenced, takeAll };
+}
+
+test('what is guarded is asked for once more when it leaves, and does not where the lease was lost meanwhile', async () => {
+  const { outgoing, lease, taken, silenced, takeAll } = guarding();
+  outgoing.write('A1 APPEND', true);
+  lease.isHeld = false;
+  await takeAll();
+  expect([taken, silenced]).toEqual([[], ['This worker may not write any more.']]);
+  outgoing.write('A2 LOGOUT');
+  await takeAll();
+  expect(taken).toEqual([]);
+});
+
+test('what waits behind a slow socket stays when the lease is lost', async () => {
+  const { outgoing, lease, taken, takeAll } = guarding();
+  outgoing.write('first', true);
+  await later();
+  outgoing.write('second', true);
+  await later();
+  lease.isHeld = false;
+  outgoing.write('third', true);
+  await takeAll();
+  expect(taken).toEqual(['first']);
+});
+
+test('what is not guarded leaves without a lease, also after what was', async () => {
+  const { outgoing, lease, taken, silenced, takeAll } = guarding();
+  outgoing.write('A1 APPEND', true);
+  await takeAll();
+  lease.isHeld = false;
+  outgoing.write('A2 UID EXPUNGE 3');
+  await takeAll();
+  expect([taken, silenced]).toEqual([['A1 APPEND', 'A2 UID EXPUNGE 3'], []]);
+});
+
+test('whoever waits for the socket hears of its end', async () => {
+  const { outgoing, taken, takeAll } = guarding();
+  const large = outgoing.pass(Buffer.alloc(100_000, 'x'));
+  const behind = outgoing.pass(Buffer.alloc(5000, 'y'));
+  outgoing.end(new MailError('lost', 'Gone.'));
+  await expect(large).rejects.toThrow('Gone.');
+  await expect(behind).rejects.toThrow('Gone.');
+  await expect(outgoing.pass(Buffer.alloc(100_000))).rejects.toThrow('Gone.');
+  await takeAll();
+  expect(taken).toEqual(['x'.repeat(100_000)]);
+});
 
 test('a server that takes a large piece slowly is not given up, and gets all of it in its order', async () => {
   const { socket, clock, written } = slowSocket();

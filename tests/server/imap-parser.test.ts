@@ -87,16 +87,40 @@ describe('The parser of responses', () => {
   test.each([
     ['a line without an end', () => Buffer.alloc(65_536, 'a'), 17],
     ['lines of one octet', () => Buffer.from('* 1 FETCH (X {1}\r\n'), 0],
+    [
+      'an answer of large literals',
+      (first: boolean) => Buffer.from(`${first ? '* 1 FETCH (' : ''}X {900000}\r\n${'x'.repeat(900_000)}`),
+      10,
+    ],
+    [
+      'an answer of many lines',
+      (first: boolean) => Buffer.from(`${first ? '* 1 FETCH (' : ''}X ${'x'.repeat(900_000)} {1}\r\nx`),
+      10,
+    ],
     ['a literal that is too large', () => Buffer.from('* 1 FETCH (X {1048577}\r\n'), 1],
     ['a literal of more digits than there are', () => Buffer.from('* 1 FETCH (X {99999999999999999999}\r\n'), 1],
   ])('%s goes as far as its limit', (_what, chunk, most) => {
     let fed = 0;
     const parser = new ResponseParser({ literal: () => undefined, response: () => {} });
     const feed = () => {
-      for (; fed < 3000; fed++) parser.feed(fed > 0 && most === 0 ? Buffer.from('x y {1}\r\n') : chunk());
+      for (; fed < 3000; fed++) parser.feed(fed > 0 && most === 0 ? Buffer.from('x y {1}\r\n') : chunk(fed === 0));
     };
     expect(feed).toThrow(MailError);
     expect(fed).toBeLessThan(most === 0 ? 3000 : most);
+  });
+
+  test('of answers there may be any number', () => {
+    const answer = Buffer.from(`* 1 FETCH (X {900000}\r\n${'x'.repeat(900_000)} Y ${'y'.repeat(900_000)})\r\n`);
+    expect(parsed(Array.from({ length: 12 }, () => answer))).toHaveLength(12);
+  });
+
+  test.each(['{4}', '{4+}', '~{4}', '~{4+}', '{000000000000004}'])('%s announces a literal', (size) => {
+    const said = parsed([Buffer.from(`* 1 FETCH (BODY[] ${size}\r\nabcd)\r\n`)]);
+    expect(said).toEqual([['* 1 FETCH (BODY[] ', '{abcd}', ')', '']]);
+  });
+
+  test.each(['{}', '{+}', '{4x}', '{-4}', '4}', '{4'])('%s announces none', (size) => {
+    expect(parsed([Buffer.from(`* 1 FETCH (BODY[] ${size}\r\nabcd)\r\n`)])).toHaveLength(2);
   });
 
   test.each([`* SEARCH ${'1234567 '.repeat(300_000)}`, `* ESEARCH (TAG "A4") UID ALL ${'1234567,'.repeat(300_000)}1`])(
@@ -149,6 +173,33 @@ function readAll(reader: FetchReader, parts: readonly Part[]): void {
   const values = new ValueReader(parts, 0);
   while (!values.done) values.value();
 }
+
+describe('A status response', () => {
+  const ok = { status: 'OK', code: undefined, args: '', text: '' };
+
+  test.each([
+    ['OK', ok],
+    ['ok done', { ...ok, text: 'done' }],
+    ['OK   done', { ...ok, text: 'done' }],
+    ['OK see ] there', { ...ok, text: 'see ] there' }],
+    ['OK [UIDNEXT 5', { ...ok, text: '[UIDNEXT 5' }],
+    ['No [ appenduid  7 9 ]  well', { status: 'NO', code: 'APPENDUID', args: '7 9', text: 'well' }],
+    ['BYE [TRYCREATE]', { status: 'BYE', code: 'TRYCREATE', args: '', text: '' }],
+    ['BAD [ALERT] look', { status: 'BAD', code: undefined, args: '', text: 'look' }],
+    ['PREAUTH in', { ...ok, status: 'PREAUTH', text: 'in' }],
+    ['OKAY', undefined],
+    ['', undefined],
+  ])('%j is read', (line, expected) => {
+    expect(readStatus(`A1 ${line}`, 3)).toEqual(expected);
+  });
+
+  test.each(['* OK', '* no', '* BAD', '* BYE', '* PREAUTH', 'A1 OK', 'A1 NO', 'A1 bad', '+'])(
+    'what %s ends in is text, and no literal',
+    (words) => {
+      expect(parsed([Buffer.from(`${words} see {5}\r\n* 3 EXISTS\r\n`)])).toHaveLength(2);
+    },
+  );
+});
 
 describe('What a FETCH says', () => {
   const reader = new FetchReader();
@@ -227,12 +278,15 @@ describe('What a FETCH says', () => {
     expect(answers.at(-1)?.flags).toEqual(['Keyword-No-99']);
   });
 
-  test.each(['* 1 FETCH (UID', '* 1 FETCH UID 3', '* 1 FETCH (FLAGS (\\Seen)', `* 1 FETCH (X ${'('.repeat(70)}`])(
-    '%s is no answer',
-    (line) => {
-      expect(() => read(line)).toThrow(MailError);
-    },
-  );
+  test.each([
+    '* 1 FETCH (UID',
+    '* 1 FETCH UID 3',
+    '* 1 FETCH (X "abc)',
+    '* 1 FETCH (FLAGS (\\Seen)',
+    `* 1 FETCH (X ${'('.repeat(70)}`,
+  ])('%s is no answer', (line) => {
+    expect(() => read(line)).toThrow(MailError);
+  });
 
   test.each([
     ['17-Jul-1996 02:44:25 -0700', date],
@@ -277,12 +331,24 @@ describe('Sets of UIDs', () => {
     expect([...setsOf([3, 1, 2, 7])]).toEqual([{ set: '1:3,7', count: 4 }]);
   });
 
-  test.each(['', '1:', '0', '2:1', '*', '1:4294967296', '1,,2', 'x', '1:11'])(
-    '%j is none that can be believed',
-    (set) => {
-      expect(numbersOf(set, 10)).toBeUndefined();
-    },
-  );
+  test.each([
+    '',
+    '1:',
+    ':1',
+    '-1',
+    '1/2',
+    '4294967296',
+    '00000000001',
+    '0',
+    '2:1',
+    '*',
+    '1:4294967296',
+    '1,,2',
+    'x',
+    '1:11',
+  ])('%j is none that can be believed', (set) => {
+    expect(numbersOf(set, 10)).toBeUndefined();
+  });
 
   test('mailbox names are quoted and in modified UTF-7', () => {
     expect(mailboxName('INBOX')).toBe('"INBOX"');

@@ -88,14 +88,19 @@ describe('capabilities', () => {
     world.dns.zones.set('school.example', { mx: ['aspmx.l.google.com'] });
     world.dns.zones.set('office.example', { mx: ['office-example.mail.protection.outlook.com'] });
     world.dns.zones.set('old.example', { mx: ['mx-aol.mail.gm0.yahoodns.net'] });
+    // The one that it prefers counts, in whatever order they are told.
+    world.dns.zones.set('both.example', { mx: ['mx.both.example', 'aspmx.l.google.com', 'mta7.am0.yahoodns.net'] });
     const providers = await Promise.all(
-      ['firm', 'school', 'office', 'old'].map(async (name) => (await capabilitiesOf(`ann@${name}.example`)).body),
+      ['firm', 'school', 'office', 'old', 'both'].map(
+        async (name) => (await capabilitiesOf(`ann@${name}.example`)).body,
+      ),
     );
     expect(providers).toMatchObject([
       { provider: 'yahoo' },
       { provider: 'google' },
       { provider: 'office365' },
       { provider: 'aol' },
+      { provider: 'google' },
     ]);
   });
 

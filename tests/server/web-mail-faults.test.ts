@@ -146,6 +146,14 @@ describe('an autoconfiguration document', () => {
     expect(readAutoconfig(text, 'club.example')).toEqual({ host: 'imap.club.example', port: 993 });
   });
 
+  test('says nothing in its comments', () => {
+    const old = server('imap', 'old.club.example', '993', 'SSL');
+    const text = document(`<!-- moved --><!--${old}-->${server('imap', 'imap.club.example', '993', 'SSL')}<!-- ${old}`);
+    expect(readAutoconfig(text, 'club.example')).toEqual({ host: 'imap.club.example', port: 993 });
+    expect(readAutoconfig(document(`<!--${old}-->`), 'club.example')).toBeNull();
+    expect(readAutoconfig(document(`<!-- ${old}`), 'club.example')).toBeNull();
+  });
+
   test.each([
     ['nothing', ''],
     ['no IMAP', document(server('pop3', 'pop.club.example', '995', 'SSL'))],

@@ -6,6 +6,7 @@ type Zone = {
   readonly aaaa?: readonly string[];
   /** The name is an alias of this one; answers follow it, as a resolver's do. */
   readonly cname?: string;
+  /** The preferred first; sent in the other order, as name servers keep none. */
   readonly mx?: readonly string[];
   readonly srv?: readonly { readonly name: string; readonly port: number }[];
 };
@@ -103,7 +104,7 @@ function encode(zone: Zone, kind: 'a' | 'aaaa' | 'mx' | 'srv'): Buffer[] {
     case 'aaaa':
       return (zone.aaaa ?? []).map(octetsOf);
     case 'mx':
-      return (zone.mx ?? []).map((host) => Buffer.concat([uint16(10), nameOf(host)]));
+      return (zone.mx ?? []).map((host, index) => Buffer.concat([uint16(10 * (index + 1)), nameOf(host)])).toReversed();
     case 'srv':
       return (zone.srv ?? []).map(({ name, port }) =>
         Buffer.concat([uint16(0), uint16(1), uint16(port), nameOf(name)]),

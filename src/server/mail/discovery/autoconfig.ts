@@ -34,7 +34,7 @@ export async function fetchAutoconfig(domain: string, options: Options): Promise
  * @param domain of the address
  */
 export function readAutoconfig(document: string, domain: string): ImapServer | null {
-  for (const { attributes, body } of elementsIn(document, 'incomingServer')) {
+  for (const { attributes, body } of elementsIn(withoutComments(document), 'incomingServer')) {
     if (!/\btype\s*=\s*["']imap["']/.test(attributes)) continue;
     const host = textOf(body, 'hostname').replace('%EMAILDOMAIN%', domain).toLowerCase();
     const port = Number(textOf(body, 'port'));
@@ -49,6 +49,19 @@ export function readAutoconfig(document: string, domain: string): ImapServer | n
       return { host, port };
   }
   return null;
+}
+
+/** A server that is commented out is none; what follows a comment without an end is none of the document either. */
+function withoutComments(text: string): string {
+  const pieces: string[] = [];
+  let at = 0;
+  for (let from; (from = text.indexOf('<!--', at)) >= 0;) {
+    pieces.push(text.slice(at, from));
+    const end = text.indexOf('-->', from + 4);
+    if (end < 0) return pieces.join('');
+    at = end + 3;
+  }
+  return pieces.join('') + text.slice(at);
 }
 
 /**

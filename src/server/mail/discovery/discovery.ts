@@ -74,7 +74,10 @@ export function openDiscovery({ settings, resolver, now }: Services): Discovery 
 
 async function ask(domain: string, settings: Settings, resolver: Resolver): Promise<Found | null> {
   const exchangers = await soon(certainRecordsOf(resolver.resolveMx(domain)));
-  const host = exchangers?.map(({ exchange }) => providerOfServer(exchange)).find((provider) => provider !== null);
+  const host = exchangers
+    ?.toSorted((a, b) => a.priority - b.priority)
+    .map(({ exchange }) => providerOfServer(exchange))
+    .find((provider) => provider !== null);
   if (host !== undefined) return { provider: host };
   const [configured, announced] = await Promise.all([
     soon(fetchAutoconfig(domain, { resolver, trusted: settings.trustedMailHosts })),

@@ -49,7 +49,8 @@ class ImapStreamReader implements MailReader {
     const modseq = this.#connection.capabilities.has('CONDSTORE') ? ['HIGHESTMODSEQ'] : [];
     const numbers = await askStatus(this.#connection, path, ['MESSAGES', 'UIDNEXT', 'UIDVALIDITY', ...modseq]);
     const uidValidity = numbers.get('UIDVALIDITY') ?? 0n;
-    if (uidValidity === 0n) throw new MailError('refused', 'The mail server gives no UIDVALIDITY.');
+    if (uidValidity === 0n)
+      throw new MailError('refused', 'The mail server gives no UIDVALIDITY.').of(this.#connection.role);
     const [uidNext, highestModseq] = [numbers.get('UIDNEXT'), numbers.get('HIGHESTMODSEQ')];
     return {
       uidValidity,

@@ -127,7 +127,7 @@ class ImapStreamWriter implements MailWriter {
     if (/[%*]/.test(path)) return undefined;
     let isListed = false;
     const untagged = (_: unknown, line: string) => {
-      if (!line.startsWith('* LIST ')) return false;
+      if (!/^\* LIST /i.test(line)) return false;
       isListed = !/\\(?:NoSelect|NonExistent)\b/i.test(line);
       return true;
     };

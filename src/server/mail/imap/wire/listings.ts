@@ -144,7 +144,7 @@ export class Listings {
     const expunged = this.#connection.expunged;
     const seen = new Uint8Array(exists + 1);
     const first = ({ number, uid }: FetchItems) => {
-      if (uid === undefined || number > exists || seen[number] === 1) return false;
+      if (uid === undefined || number < 1 || number > exists || seen[number] === 1) return false;
       seen[number] = 1;
       return uid >= fromUid;
     };

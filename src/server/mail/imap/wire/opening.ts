@@ -149,7 +149,8 @@ export class Opening {
       }),
     });
     // RFC 9051 §2.3.1.1 requires it; without one, messages could not be identified after a reconnect.
-    if (uidValidity === 0n) throw new MailError('refused', 'The mail server gives no UIDVALIDITY.');
+    if (uidValidity === 0n)
+      throw new MailError('refused', 'The mail server gives no UIDVALIDITY.').of(this.#connection.role);
     return {
       uidValidity,
       exists,
