@@ -27,6 +27,13 @@ const vcard = (name: string, ...lines: readonly string[]) =>
 /** The octets of its name as characters of Latin-1. */
 const folded = (fold: string) => vcard(`J\u00C3${fold} \u00B6rg`);
 
+/** As a proxy hands out while what is behind it is being mended. */
+const PAGE: ApiAnswer = {
+  status: 200,
+  text: '<html><body>Back soon</body></html>',
+  headers: { 'content-type': 'text/html' },
+};
+
 function photo(octets: number): string {
   return `PHOTO;ENCODING=b:${'A'.repeat(octets)}`;
 }
@@ -139,8 +146,38 @@ describe('a CardDAV server', () => {
     }
     // Nobody says that this is where address books are.
     script['PROPFIND /'] = () => multistatus(response('/', '<resourcetype><collection/></resourcetype>'));
-    await expect(readAll()).rejects.toMatchObject({ fault: 'unexpected' });
+    await expect(readAll()).rejects.toMatchObject({ fault: 'refused' });
   });
+
+  test.each(['PROPFIND', 'REPORT'])(
+    'in whose place something else answers a %s has refused nothing',
+    async (method) => {
+      serveBook({ '/b/1.vcf': vcard('Jane') });
+      script[`${method} /b/`] = () => PAGE;
+      await expect(readAll('/b/')).rejects.toMatchObject({ fault: 'unexpected' });
+    },
+  );
+
+  test.each([
+    ['a page in its place', () => PAGE, 'unexpected'],
+    ['a page with every status', () => ({ ...PAGE, status: 404 }), 'refused'],
+  ] as const)(
+    'that is out of order while a card is asked for alone (%s) is not believed about it',
+    async (_, answer: () => ApiAnswer, fault) => {
+      const cards = { '/b/1.vcf': vcard('Jane'), '/b/2.vcf': '' };
+      serveBook(cards);
+      script['GET /b/2.vcf'] = () => {
+        script['PROPFIND /b/'] = answer;
+        return answer();
+      };
+      await expect(readAll('/b/')).rejects.toMatchObject({ fault });
+      // Once it is in order again, there is one such page, or none such card.
+      serveBook(cards);
+      script['GET /b/2.vcf'] = answer;
+      const rest = fault === 'unexpected' ? ['We cannot read this contact card.'] : [];
+      expect(names(await readAll('/b/'))).toEqual(['Jane', ...rest]);
+    },
+  );
 
   test('that gives one card twice and another not at all is asked for that one alone', async () => {
     const cards = { '/b/1.vcf': vcard('Jane'), '/b/2.vcf': vcard('Ann') };

@@ -21,6 +21,7 @@ const LISTED_AT_ONCE = 256 * 1024;
 export const CARD_OCTETS = 16 * 1024 * 1024;
 /** The largest file linked by a card that is downloaded, in octets. */
 const FILE_OCTETS = 10 * 1024 * 1024;
+const BEGINS = /^BEGIN:VCARD/im;
 /** After this many failed files in a row, each of which costs half a minute of tries, no more are requested. */
 const FILES_FAILED_AT_MOST = 3;
 
@@ -58,7 +59,7 @@ export class Dav {
       const found = await this.#booksFrom(start, signal);
       if (found !== null) return found;
     }
-    throw new ContactStoreError('unexpected', `${this.#web.base.host} shows no address book`);
+    throw new ContactStoreError('refused', `${this.#web.base.host} shows no address book`);
   }
 
   /** @returns `null` if nothing there says where the address books are */
@@ -152,7 +153,7 @@ export class Dav {
     } catch (error) {
       if (!(error instanceof AnswerTooLarge) && !(error instanceof AnswerUnreadable)) throw error;
       const [card] = cards;
-      if (card !== undefined && cards.length === 1) yield* await this.#alone(card, 'too large', signal);
+      if (card !== undefined && cards.length === 1) yield* await this.#alone(book, card, 'too large', signal);
       if (cards.length === 1) return;
       const middle = Math.ceil(cards.length / 2);
       yield* this.#multiget(book, cards.slice(0, middle), signal);
@@ -161,7 +162,7 @@ export class Dav {
     }
     yield* given;
     const paths = new Set(given.map(({ url }) => pathOf(url)));
-    for (const card of cards) if (!paths.has(pathOf(card))) yield* await this.#alone(card, 'not a vCard', signal);
+    for (const card of cards) if (!paths.has(pathOf(card))) yield* await this.#alone(book, card, 'not a vCard', signal);
   }
 
   async #ask(book: URL, cards: readonly URL[], signal: AbortSignal): Promise<StoredCard[]> {
@@ -189,7 +190,14 @@ export class Dav {
   }
 
   /** A card by GET; none if it was deleted. @param fault its fault if that fails as well */
-  async #alone(url: URL, fault: CardFault, signal: AbortSignal): Promise<StoredCard[]> {
+  async #alone(book: URL, url: URL, fault: CardFault, signal: AbortSignal): Promise<StoredCard[]> {
+    const found = await this.#read(url, fault, signal);
+    // A server that is out of order says of every card that it is gone, or hands out a page in its place.
+    if (!found.some(({ text }) => text !== null && BEGINS.test(text))) await this.#requireBook(book, signal);
+    return found;
+  }
+
+  async #read(url: URL, fault: CardFault, signal: AbortSignal): Promise<StoredCard[]> {
     try {
       const card = await this.read(url, signal, CARD_OCTETS);
       return card === null ? [] : [{ url, text: card.text }];
@@ -199,6 +207,13 @@ export class Dav {
         return [{ url, text: null, fault }];
       throw error;
     }
+  }
+
+  /** @throws {ContactStoreError} unless the server shows this address book */
+  async #requireBook(book: URL, signal: AbortSignal): Promise<void> {
+    const [here] = await this.#properties(book, '0', signal);
+    if (here === undefined)
+      throw new ContactStoreError('refused', `${book.host} no longer shows its address book`, { host: book.host });
   }
 
   /** Creates a card where there is none. The caller judges the status. */
@@ -284,7 +299,9 @@ export class Dav {
     if (first.status === 207 || (first.status === 404 && first.href !== undefined)) return;
     const { host } = this.#web.base;
     const { status } = first;
-    throw new ContactStoreError('refused', `${host} does not ${what}: ${status}`, { host, status });
+    // Another page in its place, such as that of something between us, refuses nothing.
+    const fault = status < 400 ? 'unexpected' : 'refused';
+    throw new ContactStoreError(fault, `${host} does not ${what}: ${status}`, { host, status });
   }
 
   #fetchWhole(signal: AbortSignal): DavFetch {
