@@ -8,6 +8,7 @@ import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { Web } from '../../src/server/contacts/web.ts';
 import { person, readerOf } from '../support/contact-samples.ts';
 import { copyInto } from '../support/contacts-copy.ts';
+import { startHttpListener } from '../support/http-listener.ts';
 import { startApi, type ApiAnswer, type ApiRequest, type Fault, type ScriptedApi } from '../support/scripted-api.ts';
 
 const SIGNAL = new AbortController().signal;
@@ -724,4 +725,22 @@ describe('a CardDAV server', () => {
     await openPlain(url, 'LEGACY_CARDDAV_URL').survey(SIGNAL);
     expect(api.requests[0]?.headers.authorization).toMatch(/^Basic /);
   });
+});
+
+test('a CardDAV server may take longer over the list of its cards than over anything else, and is not asked for it twice', async () => {
+  const { promise: given, resolve: give } = Promise.withResolvers<void>();
+  const lists: unknown[] = [];
+  await using server = await startHttpListener((asked, answer) => {
+    if (asked.method !== 'PROPFIND') return;
+    lists.push(asked.resume());
+    const { status, text, headers } = multistatus(book('/b/'), listed('/b/1.vcf'));
+    void given.then(() => answer.writeHead(status, headers).end(text));
+  });
+  const base = new URL(`http://127.0.0.1:${server.port}/b/`);
+  const web = new Web(base, { email: 'a@legacy.example', password: 'x' }, { timeout: 500, sleep: async () => {} });
+  const cards = new Dav(web).cards(base, SIGNAL);
+  await expect(web.ask({ method: 'GET', url: base, repeatable: false }, SIGNAL)).rejects.toThrow('did not answer');
+  give();
+  expect(await cards).toHaveLength(1);
+  expect(lists).toHaveLength(1);
 });

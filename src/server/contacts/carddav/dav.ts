@@ -4,7 +4,7 @@ import { davRequest, propfind, type DAVResponse } from 'tsdav';
 import { CONTACTS_AT_MOST, ContactStoreError, isOfOne } from '../contact-store.ts';
 import { decodeUnlabelled } from '../vcard/quoted-printable.ts';
 import type { CardFault } from '../vcard/vcard-lines.ts';
-import { ANSWER_OCTETS, AnswerTooLarge, type Web } from '../web.ts';
+import { ANSWER_OCTETS, AnswerTooLarge, type Web, type WebRequest } from '../web.ts';
 import { hrefsOf, isBook, isCollection, isEmptyCollection, nameOf, textOf } from './dav-properties.ts';
 import { isWellFormed } from './well-formed.ts';
 
@@ -15,6 +15,11 @@ const BOOKS_AT_MOST = 100;
 
 /** Most octets of XML parsed synchronously. If a multiget exceeds them, fewer cards are requested at once. */
 export const CARDS_OCTETS = 2 * 1024 * 1024;
+/**
+ * How many times as long as other requests the list of a book's cards may take: Radicale looks through all of them
+ * first, three quarters of a minute for 10,000 on a busy machine. Asked once more, it would begin again beside that.
+ */
+const LISTED_SLOWLY = 4;
 /** How much of a list of cards is parsed synchronously, in UTF-16 code units. */
 const LISTED_AT_ONCE = 256 * 1024;
 /** The largest card, in octets. One too large for a multiget is requested alone. */
@@ -118,7 +123,7 @@ export class Dav {
 
   /** In parts, yielding to the event loop after each. */
   async *#listed(book: URL, signal: AbortSignal): AsyncIterable<readonly DAVResponse[]> {
-    const ask = this.#fetch(signal);
+    const ask = this.#fetch(signal, { slowness: LISTED_SLOWLY });
     const parts: string[] = [];
     let said: ResponseInit = {};
     const nextPart = () => new Response(parts.shift() ?? null, said);
@@ -305,7 +310,7 @@ export class Dav {
   }
 
   #fetchWhole(signal: AbortSignal): DavFetch {
-    const ask = this.#fetch(signal, CARDS_OCTETS);
+    const ask = this.#fetch(signal, { limit: CARDS_OCTETS });
     return async (...asked) => this.#whole(await ask(...asked));
   }
 
@@ -323,7 +328,7 @@ export class Dav {
   }
 
   /** A fetch for tsdav that stays on one origin, is bounded and retries. tsdav sends only requests that read. */
-  #fetch(signal: AbortSignal, limit: number = ANSWER_OCTETS): DavFetch {
+  #fetch(signal: AbortSignal, bounds: Pick<WebRequest, 'limit' | 'slowness'>): DavFetch {
     return async (input, init) => {
       const url = this.#web.resolve(input instanceof Request ? input.url : String(input));
       const { status, headers, body } = await this.#web.ask(
@@ -333,7 +338,7 @@ export class Dav {
           headers: Object.fromEntries(new Headers(init?.headers)),
           ...(typeof init?.body === 'string' ? { body: init.body } : {}),
           repeatable: true,
-          limit,
+          ...bounds,
         },
         signal,
       );
