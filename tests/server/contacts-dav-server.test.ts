@@ -8,6 +8,7 @@ import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { Web } from '../../src/server/contacts/web.ts';
 import { person, readerOf } from '../support/contact-samples.ts';
 import { copyInto } from '../support/contacts-copy.ts';
+import { startHttpListener } from '../support/http-listener.ts';
 import { startApi, type ApiAnswer, type ApiRequest, type Fault, type ScriptedApi } from '../support/scripted-api.ts';
 
 const SIGNAL = new AbortController().signal;
@@ -26,6 +27,13 @@ const vcard = (name: string, ...lines: readonly string[]) =>
   ['BEGIN:VCARD', 'VERSION:3.0', `FN:${name}`, ...lines, 'END:VCARD', ''].join('&#13;\n');
 /** The octets of its name as characters of Latin-1. */
 const folded = (fold: string) => vcard(`J\u00C3${fold} \u00B6rg`);
+
+/** As a proxy hands out while what is behind it is being mended. */
+const PAGE: ApiAnswer = {
+  status: 200,
+  text: '<html><body>Back soon</body></html>',
+  headers: { 'content-type': 'text/html' },
+};
 
 function photo(octets: number): string {
   return `PHOTO;ENCODING=b:${'A'.repeat(octets)}`;
@@ -139,8 +147,38 @@ describe('a CardDAV server', () => {
     }
     // Nobody says that this is where address books are.
     script['PROPFIND /'] = () => multistatus(response('/', '<resourcetype><collection/></resourcetype>'));
-    await expect(readAll()).rejects.toMatchObject({ fault: 'unexpected' });
+    await expect(readAll()).rejects.toMatchObject({ fault: 'refused' });
   });
+
+  test.each(['PROPFIND', 'REPORT'])(
+    'in whose place something else answers a %s has refused nothing',
+    async (method) => {
+      serveBook({ '/b/1.vcf': vcard('Jane') });
+      script[`${method} /b/`] = () => PAGE;
+      await expect(readAll('/b/')).rejects.toMatchObject({ fault: 'unexpected' });
+    },
+  );
+
+  test.each([
+    ['a page in its place', () => PAGE, 'unexpected'],
+    ['a page with every status', () => ({ ...PAGE, status: 404 }), 'refused'],
+  ] as const)(
+    'that is out of order while a card is asked for alone (%s) is not believed about it',
+    async (_, answer: () => ApiAnswer, fault) => {
+      const cards = { '/b/1.vcf': vcard('Jane'), '/b/2.vcf': '' };
+      serveBook(cards);
+      script['GET /b/2.vcf'] = () => {
+        script['PROPFIND /b/'] = answer;
+        return answer();
+      };
+      await expect(readAll('/b/')).rejects.toMatchObject({ fault });
+      // Once it is in order again, there is one such page, or none such card.
+      serveBook(cards);
+      script['GET /b/2.vcf'] = answer;
+      const rest = fault === 'unexpected' ? ['We cannot read this contact card.'] : [];
+      expect(names(await readAll('/b/'))).toEqual(['Jane', ...rest]);
+    },
+  );
 
   test('that gives one card twice and another not at all is asked for that one alone', async () => {
     const cards = { '/b/1.vcf': vcard('Jane'), '/b/2.vcf': vcard('Ann') };
@@ -687,4 +725,22 @@ describe('a CardDAV server', () => {
     await openPlain(url, 'LEGACY_CARDDAV_URL').survey(SIGNAL);
     expect(api.requests[0]?.headers.authorization).toMatch(/^Basic /);
   });
+});
+
+test('a CardDAV server may take longer over the list of its cards than over anything else, and is not asked for it twice', async () => {
+  const { promise: given, resolve: give } = Promise.withResolvers<void>();
+  const lists: unknown[] = [];
+  await using server = await startHttpListener((asked, answer) => {
+    if (asked.method !== 'PROPFIND') return;
+    lists.push(asked.resume());
+    const { status, text, headers } = multistatus(book('/b/'), listed('/b/1.vcf'));
+    void given.then(() => answer.writeHead(status, headers).end(text));
+  });
+  const base = new URL(`http://127.0.0.1:${server.port}/b/`);
+  const web = new Web(base, { email: 'a@legacy.example', password: 'x' }, { timeout: 500, sleep: async () => {} });
+  const cards = new Dav(web).cards(base, SIGNAL);
+  await expect(web.ask({ method: 'GET', url: base, repeatable: false }, SIGNAL)).rejects.toThrow('did not answer');
+  give();
+  expect(await cards).toHaveLength(1);
+  expect(lists).toHaveLength(1);
 });

@@ -360,6 +360,33 @@ describe('the contacts of an export', () => {
     },
   );
 
+  test.each([
+    ['with pages of something before it', 200],
+    ['with 404', 404],
+  ])('whose address book answers everything %s for a moment are tried again', needs('radicale'), async (_, status) => {
+    await using radicale = await startRadicale([ANN], () => PASSWORD);
+    const friends = await radicale.makeBook(ANN, 'friends');
+    await radicale.put(friends, ANN, 'bo.vcf', 'BEGIN:VCARD\r\nVERSION:3.0\r\nUID:bo\r\nFN:Bo\r\nEND:VCARD\r\n');
+    const book = { isWell: false };
+    await using line = await startHttpListener((asked, answer) => {
+      if (book.isWell) return handOn(Number(new URL(radicale.url).port), asked, answer);
+      asked.resume().on('end', () => answer.writeHead(status, { 'content-type': 'text/html' }).end('<p>Back soon'));
+    });
+    const world = await openWorldOfTest({
+      mail: { INBOX: some(0, 2) },
+      environment: { LEGACY_CARDDAV_URL: `http://127.0.0.1:${line.port}/{email}/` },
+    });
+    const ordered = await orderExport(world);
+    await using _worker = await world.work();
+    const contacts = async () => (await statusOf(world, ordered)).contactsmigration;
+    await expect.poll(contacts, { timeout: 20_000 }).toMatchObject({ waiting: { reason: 'busy' } });
+    book.isWell = true;
+    await world.web.database.query('update operations set waiting_until = null');
+    await world.web.queue.send(ordered.id);
+    await whenEnded(world, ordered);
+    expect(await contacts()).toMatchObject({ status: 'completed', done: 1 });
+  });
+
   test('whose address book has asked for a day are tried again at a fault after it, but not for days', async () => {
     const book = await bookThatAnswers({ status: 502, headers: { 'retry-after': '0' } });
     const world = await openWorldOfTest({

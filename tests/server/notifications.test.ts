@@ -454,6 +454,31 @@ describe('a notification', () => {
     for (const secret of ['a@b.example', 'c@d.example', '12 messages', 'Yahoo']) expect(letter).not.toContain(secret);
   });
 
+  test('to a phone is not held up by a letter that its mail server takes minutes over', async () => {
+    const slow = Promise.withResolvers<null>();
+    await using smtp = await startSmtp(() => slow.promise);
+    const texts: string[] = [];
+    const gateway = createServer((request, response) => {
+      void text(request).then((body) => {
+        texts.push(body);
+        return response.end();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(gateway, 'listening');
+    onTestFinished(() => void gateway.close());
+    await using filled = await openFilled();
+    const { database, queue } = filled;
+    await queue.announce(ID, 'attention');
+    const sms = { url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` };
+    await using _notifier = await start(filled, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example', sms });
+    await expect.poll(() => smtp.deliveries()).toBe(1);
+    await database.query("update transfers set notification_contact = '+16505550100'");
+    await queue.announce(ID, 'finished');
+    await expect.poll(() => texts.length, { timeout: 10_000 }).toBe(1);
+    slow.resolve(null);
+    await expect.poll(() => database.query(JOBS)).toEqual([{ state: 'completed', tries: 0 }]);
+  });
+
   test('to a phone number goes to the gateway for SMS, with its token', async () => {
     const requests: { headers: IncomingHttpHeaders; body: string }[] = [];
     const gateway = createServer((request, response) => {

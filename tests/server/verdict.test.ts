@@ -4,7 +4,7 @@ import { MailError, mailErrorOf } from '../../src/server/mail/imap/mail-error.ts
 import { TokenUnavailable } from '../../src/server/oauth/token-errors.ts';
 import { DatabaseUnavailable } from '../../src/server/store/database-faults.ts';
 import { SENTENCES } from '../../src/server/worker/sentences.ts';
-import { verdictOn } from '../../src/server/worker/verdict.ts';
+import { delaysExport, verdictOn } from '../../src/server/worker/verdict.ts';
 
 /** How long an operation is tried of which each run ends so, in seconds. */
 function triedFor(error: unknown): number {
@@ -199,13 +199,30 @@ test('a database that cancels our statements is asked again less and less often'
   expect(verdictOn(canceled, 7, false, 0)).toEqual({ kind: 'later', seconds: 128 });
 });
 
-test('when an address book refuses, its owner is told which of the two it is', () => {
-  for (const [account, failure] of [
-    ['source', SENTENCES.contactsNotRead],
-    ['destination', SENTENCES.contactsRefused],
-  ] as const) {
-    const refused = Object.assign(new ContactStoreError('refused', '403'), { account });
-    expect(verdictOn(refused, 1, false, 0)).toMatchObject({ kind: 'end', end: { failure } });
+test.each(['refused', 'unexpected'] as const)(
+  'when an address book does not come to its senses (%s), its owner is told which of the two it is',
+  (fault) => {
+    for (const [account, failure] of [
+      ['source', SENTENCES.contactsNotRead],
+      ['destination', SENTENCES.contactsRefused],
+    ] as const) {
+      const error = Object.assign(new ContactStoreError(fault, '403'), { account });
+      expect(verdictOn(error, 28, false, 0)).toMatchObject({ kind: 'end', end: { failure } });
+    }
+  },
+);
+
+test('an address book that refuses is tried for some minutes, and one in whose place something else answers for hours', () => {
+  const refused = new ContactStoreError('refused', '404', { status: 404 });
+  expect(triedFor(refused)).toBeGreaterThan(200);
+  expect(triedFor(refused)).toBeLessThan(600);
+  const garbled = new ContactStoreError('unexpected', 'It answers what can not be read.');
+  expect(triedFor(garbled)).toBeGreaterThan(HOUR);
+  expect(triedFor(garbled)).toBeLessThan(4 * HOUR);
+  for (const error of [refused, garbled]) {
+    // It does answer.
+    expect(verdictOn(error, 1, false, 0)).toMatchObject({ kind: 'later', waiting: { reason: 'busy' } });
+    expect([delaysExport(error, 7), delaysExport(error, 8)]).toEqual([true, false]);
   }
 });
 

@@ -34,6 +34,8 @@ export type WebRequest = {
   readonly repeatable: boolean;
   /** The largest answer to read, in octets; `ANSWER_OCTETS` by default. */
   readonly limit?: number;
+  /** How many times as long as others it may take. */
+  readonly slowness?: number;
 };
 /** What went wrong with a request. Contains no personal data. */
 export type WebFailure = {
@@ -219,7 +221,7 @@ export class Web {
         headers: { ...request.headers, authorization },
         ...(request.body === undefined ? {} : { body: bodyOf(request.body) }),
         redirect: 'manual',
-        signal: AbortSignal.any([signal, AbortSignal.timeout(this.#timeout)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(this.#timeout * (request.slowness ?? 1))]),
       });
       return { status: response.status, headers: response.headers, body: await this.#read(response, request.limit) };
     } catch (error) {

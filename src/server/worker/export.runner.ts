@@ -48,6 +48,8 @@ export const runContactsStaging: Runner = async (run, services) => {
         return { status: 'authentication_error', failure: SENTENCES.contactsUnreadable };
       case 'refused':
       case 'unexpected':
+        if (delaysExport(error, run.idleRuns())) throw error;
+        return interrupted(SENTENCES.contactsUnreadable);
       case 'full':
         return interrupted(SENTENCES.contactsUnreadable);
       case 'too many':

@@ -19,6 +19,9 @@ const KEPT_SECONDS = 3600;
 const WAITS_SECONDS = 10 * 365 * 24 * 3600;
 
 export const NOTIFICATIONS = 'notifications';
+/** Those to a phone: a mail server that takes its minutes over each letter must not hold them up. */
+export const TEXTS = 'texts';
+const TELLING = [NOTIFICATIONS, TEXTS];
 /** Longer than a slow mail server takes for a letter, so nobody sends it twice; after a crash, it is due again then. */
 const SENT_WITHIN_SECONDS = 600;
 /**
@@ -66,25 +69,27 @@ export async function startQueues(database: Database, onError: (error: unknown) 
     // Also for queues that an earlier version has made.
     await boss.updateQueue(queue, { retentionSeconds: WAITS_SECONDS });
   }
-  await boss.createQueue(NOTIFICATIONS, {
-    policy: 'standard',
-    retryLimit: TELL_TRIES,
-    retryDelay: FIRST_TELL_AGAIN_SECONDS,
-    retryBackoff: true,
-    retryDelayMax: LAST_TELL_AGAIN_SECONDS,
-    expireInSeconds: SENT_WITHIN_SECONDS,
-    retentionSeconds: TOLD_SECONDS,
-    deleteAfterSeconds: TOLD_SECONDS,
-  });
-  // Also for jobs that an earlier version has queued.
-  await boss.updateQueue(NOTIFICATIONS, { retryLimit: TELL_TRIES });
+  for (const queue of TELLING) {
+    await boss.createQueue(queue, {
+      policy: 'standard',
+      retryLimit: TELL_TRIES,
+      retryDelay: FIRST_TELL_AGAIN_SECONDS,
+      retryBackoff: true,
+      retryDelayMax: LAST_TELL_AGAIN_SECONDS,
+      expireInSeconds: SENT_WITHIN_SECONDS,
+      retentionSeconds: TOLD_SECONDS,
+      deleteAfterSeconds: TOLD_SECONDS,
+    });
+    // Also for jobs that an earlier version has queued.
+    await boss.updateQueue(queue, { retryLimit: TELL_TRIES });
+  }
   await database.query(
     "update pgboss.job set retry_limit = $2 where name = $1 and state in ('created', 'retry') and retry_limit < $2",
     [NOTIFICATIONS, TELL_TRIES],
   );
   // pg-boss reads a queue's settings on first use. Within a transaction on PGlite, that would wait for itself, so it is
   // done here.
-  for (const queue of [TRANSFERS, TAKE_BACKS, NOTIFICATIONS]) await boss.findJobs(queue, { key: '' });
+  for (const queue of [TRANSFERS, TAKE_BACKS, ...TELLING]) await boss.findJobs(queue, { key: '' });
   return boss;
 }
 

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SendOptions } from 'pg-boss';
+import * as v from 'valibot';
+import { UsPhone } from '../../contract/transfer.ts';
 import { Stopped } from '../stopped.ts';
 import type { Log } from '../log.ts';
 import { keyOf, type NotificationJob, type Notifier } from '../notifications/notifier.ts';
@@ -7,7 +9,7 @@ import { DatabaseUnavailable, embeddedFaultOf, faultOf } from '../store/database
 import type { Database, Sql } from '../store/database.ts';
 import { earlierTime } from '../store/earlier-time.ts';
 import { handled, JobFailed } from './job-failed.ts';
-import { NOTIFICATIONS, startQueues, TELL_TRIES } from './job-queues.ts';
+import { NOTIFICATIONS, startQueues, TELL_TRIES, TEXTS } from './job-queues.ts';
 import { mendTimes, queueIdle } from './queue-mending.ts';
 import { openTakers, type TransferJob } from './takers.ts';
 import { openTurns, TAKE_BACKS, TRANSFERS } from './turns.ts';
@@ -81,7 +83,7 @@ export type JobQueue = AsyncDisposable & {
     atOnce: number,
     run: (transferId: string, signal: AbortSignal) => Promise<void>,
   ): Promise<AsyncDisposable>;
-  /** Takes notifications, one at a time; if `tell` throws, the notification is tried again later. */
+  /** Takes letters and SMS, one of each at a time; if `tell` throws, the notification is tried again later. */
   workOnNotifications(tell: Notifier['tell']): Promise<AsyncDisposable>;
 };
 
@@ -163,21 +165,27 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     sendAfterPause: (transferId, afterSeconds) => sendOnce(TRANSFERS, transferId, afterSeconds),
     announce: async (transferId, kind, { sql, occurrence } = {}) => {
       const job: NotificationJob = { transferId, kind, ...(occurrence === undefined ? {} : { occurrence }) };
-      await boss.send(NOTIFICATIONS, job, { id: onceIdOf(job), ...within(sql) }).catch(throwFault);
+      const queue = await queueOf(sql ?? database, job);
+      await boss.send(queue, job, { id: onceIdOf(job), ...within(sql) }).catch(throwFault);
     },
     resume: () => queueIdle(boss, database),
     mendTimes: () => mendTimes(database, log),
     workOnTransfers: (atOnce, run) => takers.workOn(TRANSFERS, atOnce, run),
     workOnNotifications: async (tell) => {
-      await boss.work<NotificationJob>(
-        NOTIFICATIONS,
-        { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS },
-        async (jobs) => {
-          // The notifier has logged the failure.
-          for (const { data, retryCount } of jobs) await handled(() => tell(data, retryCount >= TELL_TRIES));
+      for (const queue of [NOTIFICATIONS, TEXTS])
+        await boss.work<NotificationJob>(
+          queue,
+          { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS },
+          async (jobs) => {
+            // The notifier has logged the failure.
+            for (const { data, retryCount } of jobs) await handled(() => tell(data, retryCount >= TELL_TRIES));
+          },
+        );
+      return {
+        [Symbol.asyncDispose]: async () => {
+          await Promise.all([NOTIFICATIONS, TEXTS].map((queue) => boss.offWork(queue)));
         },
-      );
-      return { [Symbol.asyncDispose]: () => boss.offWork(NOTIFICATIONS) };
+      };
     },
     [Symbol.asyncDispose]: () => boss.stop({ graceful: true, timeout: STOP_WITHIN_MS }),
   };
@@ -224,6 +232,15 @@ function asError(thrown: unknown): unknown {
 function within(sql: Sql | undefined): Pick<SendOptions, 'db'> {
   if (sql === undefined) return {};
   return { db: { executeSql: async (text: string, values?: unknown[]) => ({ rows: await sql.query(text, values) }) } };
+}
+
+async function queueOf(sql: Sql, { transferId, kind }: NotificationJob): Promise<string> {
+  if (kind === 'review') return NOTIFICATIONS;
+  const [transfer] = await sql.query<{ contact: string | null }>(
+    'select notification_contact as contact from transfers where id = $1',
+    [transferId],
+  );
+  return v.is(UsPhone, transfer?.contact) ? TEXTS : NOTIFICATIONS;
 }
 
 /** The same job always gets the same ID (a UUID of version 8, RFC 9562), and pg-boss keeps the first one. */

@@ -21,7 +21,10 @@ export const IDLE_RUNS = 28;
 const AWAY_RUNS = IDLE_RUNS + 144;
 /** Gmail ends every connection with BYE for up to a day when its daily limit is exceeded: 30 hours, an hour apart. */
 const SENT_AWAY_RUNS = IDLE_RUNS + 28;
-/** Runs in a row that moved nothing because a server only answers a plain NO, with pauses: about four minutes. */
+/**
+ * Runs in a row that moved nothing because a server only answers a plain NO, or an address book refuses, with pauses:
+ * about four minutes.
+ */
 const REFUSED_RUNS = 8;
 /** How often to try a sign-in that has worked before, as it may be refused for a moment. */
 const SIGN_IN_TRIES = 3;
@@ -60,7 +63,7 @@ export function verdictOn(error: unknown, idleRuns: number, hasMoved: boolean, n
     ourOwnTrouble(error, idleRuns) ??
     limitReached(error, now) ??
     attentionOn(error, idleRuns, hasMoved) ??
-    finalRefusal(error) ??
+    finalRefusal(error, idleRuns) ??
     laterOrNever(error, idleRuns, now)
   );
 }
@@ -134,6 +137,7 @@ function isAway(error: unknown, idleRuns: number): boolean {
  * without one.
  */
 export function delaysExport(error: ContactStoreError, idleRuns: number): boolean {
+  if (error.fault !== 'unavailable') return idleRuns < REFUSED_RUNS;
   if (idleRuns < IDLE_RUNS || error.status === 429) return true;
   return idleRuns > IDLE_RUNS && idleRuns < IDLE_RUNS + runsWithin(DAY_MS) && runsWithin(error.pause ?? 0) === 1;
 }
@@ -166,7 +170,7 @@ function waitingFor(error: unknown, until: number): Waiting | null {
     };
   }
   if (error instanceof ContactStoreError) {
-    const hasAnswered = error.isThere || (error.status ?? error.pause) !== undefined;
+    const hasAnswered = error.isThere || error.fault !== 'unavailable' || (error.status ?? error.pause) !== undefined;
     return { reason: hasAnswered ? 'busy' : 'unreachable', until, counts: runsWithin(error.pause ?? 0) };
   }
   return error instanceof TokenUnavailable ? { reason: 'unreachable', until } : null;
@@ -217,12 +221,16 @@ function ending(failure: string): Verdict {
   return { kind: 'end', end: { status: 'review', failure } };
 }
 
-/** A refusal by an address book that no later run would change. */
-function finalRefusal(error: unknown): Verdict | null {
+/**
+ * A refusal by an address book that no later run would change. While it is out of order, it refuses everything for a
+ * moment, and something before it may answer in its place for an hour.
+ */
+function finalRefusal(error: unknown, idleRuns: number): Verdict | null {
   if (!(error instanceof ContactStoreError)) return null;
   switch (error.fault) {
     case 'refused':
     case 'unexpected':
+      if (idleRuns < (error.fault === 'refused' ? REFUSED_RUNS : IDLE_RUNS)) return null;
       return ending(error.account === 'source' ? SENTENCES.contactsNotRead : SENTENCES.contactsRefused);
     case 'too many':
       return ending(error.account === 'source' ? SENTENCES.contactsTooMany : SENTENCES.newContactsTooMany);

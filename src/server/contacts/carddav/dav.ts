@@ -4,7 +4,7 @@ import { davRequest, propfind, type DAVResponse } from 'tsdav';
 import { CONTACTS_AT_MOST, ContactStoreError, isOfOne } from '../contact-store.ts';
 import { decodeUnlabelled } from '../vcard/quoted-printable.ts';
 import type { CardFault } from '../vcard/vcard-lines.ts';
-import { ANSWER_OCTETS, AnswerTooLarge, type Web } from '../web.ts';
+import { ANSWER_OCTETS, AnswerTooLarge, type Web, type WebRequest } from '../web.ts';
 import { hrefsOf, isBook, isCollection, isEmptyCollection, nameOf, textOf } from './dav-properties.ts';
 import { isWellFormed } from './well-formed.ts';
 
@@ -15,12 +15,18 @@ const BOOKS_AT_MOST = 100;
 
 /** Most octets of XML parsed synchronously. If a multiget exceeds them, fewer cards are requested at once. */
 export const CARDS_OCTETS = 2 * 1024 * 1024;
+/**
+ * How many times as long as other requests the list of a book's cards may take: Radicale looks through all of them
+ * first, three quarters of a minute for 10,000 on a busy machine. Asked once more, it would begin again beside that.
+ */
+const LISTED_SLOWLY = 4;
 /** How much of a list of cards is parsed synchronously, in UTF-16 code units. */
 const LISTED_AT_ONCE = 256 * 1024;
 /** The largest card, in octets. One too large for a multiget is requested alone. */
 export const CARD_OCTETS = 16 * 1024 * 1024;
 /** The largest file linked by a card that is downloaded, in octets. */
 const FILE_OCTETS = 10 * 1024 * 1024;
+const BEGINS = /^BEGIN:VCARD/im;
 /** After this many failed files in a row, each of which costs half a minute of tries, no more are requested. */
 const FILES_FAILED_AT_MOST = 3;
 
@@ -58,7 +64,7 @@ export class Dav {
       const found = await this.#booksFrom(start, signal);
       if (found !== null) return found;
     }
-    throw new ContactStoreError('unexpected', `${this.#web.base.host} shows no address book`);
+    throw new ContactStoreError('refused', `${this.#web.base.host} shows no address book`);
   }
 
   /** @returns `null` if nothing there says where the address books are */
@@ -117,7 +123,7 @@ export class Dav {
 
   /** In parts, yielding to the event loop after each. */
   async *#listed(book: URL, signal: AbortSignal): AsyncIterable<readonly DAVResponse[]> {
-    const ask = this.#fetch(signal);
+    const ask = this.#fetch(signal, { slowness: LISTED_SLOWLY });
     const parts: string[] = [];
     let said: ResponseInit = {};
     const nextPart = () => new Response(parts.shift() ?? null, said);
@@ -152,7 +158,7 @@ export class Dav {
     } catch (error) {
       if (!(error instanceof AnswerTooLarge) && !(error instanceof AnswerUnreadable)) throw error;
       const [card] = cards;
-      if (card !== undefined && cards.length === 1) yield* await this.#alone(card, 'too large', signal);
+      if (card !== undefined && cards.length === 1) yield* await this.#alone(book, card, 'too large', signal);
       if (cards.length === 1) return;
       const middle = Math.ceil(cards.length / 2);
       yield* this.#multiget(book, cards.slice(0, middle), signal);
@@ -161,7 +167,7 @@ export class Dav {
     }
     yield* given;
     const paths = new Set(given.map(({ url }) => pathOf(url)));
-    for (const card of cards) if (!paths.has(pathOf(card))) yield* await this.#alone(card, 'not a vCard', signal);
+    for (const card of cards) if (!paths.has(pathOf(card))) yield* await this.#alone(book, card, 'not a vCard', signal);
   }
 
   async #ask(book: URL, cards: readonly URL[], signal: AbortSignal): Promise<StoredCard[]> {
@@ -189,7 +195,14 @@ export class Dav {
   }
 
   /** A card by GET; none if it was deleted. @param fault its fault if that fails as well */
-  async #alone(url: URL, fault: CardFault, signal: AbortSignal): Promise<StoredCard[]> {
+  async #alone(book: URL, url: URL, fault: CardFault, signal: AbortSignal): Promise<StoredCard[]> {
+    const found = await this.#read(url, fault, signal);
+    // A server that is out of order says of every card that it is gone, or hands out a page in its place.
+    if (!found.some(({ text }) => text !== null && BEGINS.test(text))) await this.#requireBook(book, signal);
+    return found;
+  }
+
+  async #read(url: URL, fault: CardFault, signal: AbortSignal): Promise<StoredCard[]> {
     try {
       const card = await this.read(url, signal, CARD_OCTETS);
       return card === null ? [] : [{ url, text: card.text }];
@@ -199,6 +212,13 @@ export class Dav {
         return [{ url, text: null, fault }];
       throw error;
     }
+  }
+
+  /** @throws {ContactStoreError} unless the server shows this address book */
+  async #requireBook(book: URL, signal: AbortSignal): Promise<void> {
+    const [here] = await this.#properties(book, '0', signal);
+    if (here === undefined)
+      throw new ContactStoreError('refused', `${book.host} no longer shows its address book`, { host: book.host });
   }
 
   /** Creates a card where there is none. The caller judges the status. */
@@ -284,11 +304,13 @@ export class Dav {
     if (first.status === 207 || (first.status === 404 && first.href !== undefined)) return;
     const { host } = this.#web.base;
     const { status } = first;
-    throw new ContactStoreError('refused', `${host} does not ${what}: ${status}`, { host, status });
+    // Another page in its place, such as that of something between us, refuses nothing.
+    const fault = status < 400 ? 'unexpected' : 'refused';
+    throw new ContactStoreError(fault, `${host} does not ${what}: ${status}`, { host, status });
   }
 
   #fetchWhole(signal: AbortSignal): DavFetch {
-    const ask = this.#fetch(signal, CARDS_OCTETS);
+    const ask = this.#fetch(signal, { limit: CARDS_OCTETS });
     return async (...asked) => this.#whole(await ask(...asked));
   }
 
@@ -306,7 +328,7 @@ export class Dav {
   }
 
   /** A fetch for tsdav that stays on one origin, is bounded and retries. tsdav sends only requests that read. */
-  #fetch(signal: AbortSignal, limit: number = ANSWER_OCTETS): DavFetch {
+  #fetch(signal: AbortSignal, bounds: Pick<WebRequest, 'limit' | 'slowness'>): DavFetch {
     return async (input, init) => {
       const url = this.#web.resolve(input instanceof Request ? input.url : String(input));
       const { status, headers, body } = await this.#web.ask(
@@ -316,7 +338,7 @@ export class Dav {
           headers: Object.fromEntries(new Headers(init?.headers)),
           ...(typeof init?.body === 'string' ? { body: init.body } : {}),
           repeatable: true,
-          limit,
+          ...bounds,
         },
         signal,
       );
