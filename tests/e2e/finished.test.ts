@@ -451,6 +451,36 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByRole('progressbar').count()).toBe(0);
   });
 
+  test.each([
+    ['on a telephone', 'screen', 360, MARIA],
+    ['on paper', 'print', 595, `${'maria.'.repeat(5)}${MARIA}`],
+  ] as const)(
+    '%s, the full stop after an address that is forwarded to is not alone on its line',
+    async (_, media, width, to) => {
+      await page.setViewportSize({ width, height: 800 });
+      await open({
+        ...AT_GMAIL,
+        emailforwarding: { status: 'completed', since: FINISHED_AT, finished: FINISHED_AT, to },
+      });
+      await page.emulateMedia({ media });
+      const sentence = page.getByText('Since November 1, 2025, new mail goes to');
+      const [last, stop] = await sentence.evaluate((element) => {
+        const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+        const letters = [];
+        for (let node = texts.nextNode(); node !== null; node = texts.nextNode())
+          for (let at = 0; at < (node.nodeValue ?? '').length; at += 1) letters.push([node, at] as const);
+        return letters.slice(-2).map(([node, at]) => {
+          const range = document.createRange();
+          range.setStart(node, at);
+          range.setEnd(node, at + 1);
+          return { text: range.toString(), bottom: range.getBoundingClientRect().bottom };
+        });
+      });
+      expect([last?.text, stop?.text]).toEqual(['e', '.']);
+      expect(stop?.bottom).toBe(last?.bottom);
+    },
+  );
+
   test('on paper, an export of many files begins on the first sheet, and no file, address or list is cut by its end', async () => {
     const [file] = FINISHED_EXPORT.json.exports;
     await open({
