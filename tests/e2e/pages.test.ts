@@ -633,13 +633,30 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       await page.getByRole('button', { name: 'Stay here' }).waitFor();
     });
 
+    test.each([
+      ['Start', 'Email', SUBSCRIBER.email],
+      ['check your transfer status', 'Transfer ID', TRANSFER_ID],
+    ])('what is typed behind "%s" after it stays, and is answered', async (name, label, text) => {
+      await arrive('/');
+      const calls = page.waitForResponse(/\/assets\/calls-/);
+      await page.getByRole('button', { name, exact: true }).click();
+      await (await calls).finished();
+      const loads = await lose('calls');
+      const field = page.getByRole('dialog').getByLabel(label, { exact: true });
+      await field.fill(text);
+      await field.press('Enter');
+      await expect.poll(() => wire.asked.length).toBeGreaterThan(0);
+      expect(loads()).toBe(0);
+    });
+
     test('a message to support is kept, and sent when that is asked for again', async () => {
       await arrive('/support-form');
+      const loads = await lose('calls', 2);
+      await page.reload();
       const issue = 'Some of my folders are missing.';
       await fillSupport(page, { email: SUBSCRIBER.email, issue });
-      const loads = await lose('calls');
       await page.getByRole('button', { name: 'Send' }).click();
-      await expect.poll(loads).toBe(1);
+      await expect.poll(loads).toBe(2);
       await expect.poll(() => page.getByLabel('Describe your issue').inputValue()).toBe(issue);
       expect(wire.askedFor('/api/v2/support-form/')).toEqual([]);
       await page.getByRole('button', { name: 'Send' }).click();
