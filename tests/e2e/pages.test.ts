@@ -847,6 +847,11 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
         ['a dot too many', 'maria..keller@mail.example', false],
         ['a name, as mail programs copy it', '"Keller, Maria" <maria@mail.example>', true],
         ['two of these', 'Maria <maria@mail.example>, Tom <tom@mail.example>', false],
+        ['a link to it', 'mailto:maria@mail.example?subject=Hello', true],
+        ['the comma of a list', 'maria@mail.example,', true],
+        ['the full stop of a sentence', 'maria@mail.example.', true],
+        ['blanks beside its sign', 'maria @ mail.example', true],
+        ['more than an address', 'maria@mail.example, or call', false],
       ] as const;
       await eachOf(sampleOf(cases, 3), async ([, email, good]) => {
         wire.asked.length = 0;
@@ -866,14 +871,53 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     ] as const;
 
     test.each([
-      ['the address alone', `Maria Keller <${SUBSCRIBER.email.toUpperCase()}> `, SUBSCRIBER.email],
-      ['as it is', 'maria <keller', 'maria <keller'],
-    ])('of a name and an address, as mail programs copy them, the sign-in takes %s', async (_, pasted, kept) => {
+      [`Maria Keller <${SUBSCRIBER.email.toUpperCase()}> `, SUBSCRIBER.email],
+      [`"Keller, Maria" <${SUBSCRIBER.email}>;`, SUBSCRIBER.email],
+      [`MailTo:${SUBSCRIBER.email}?subject=Hello`, SUBSCRIBER.email],
+      [`<mailto:${SUBSCRIBER.email}>`, SUBSCRIBER.email],
+      [`${SUBSCRIBER.email};`, SUBSCRIBER.email],
+      [`${SUBSCRIBER.email}. `, SUBSCRIBER.email],
+      [SUBSCRIBER.email.replace('@', ' @\u00A0'), SUBSCRIBER.email],
+      ['maria <keller', 'maria <keller'],
+      ['maria keller@sanbruno.example', 'maria keller@sanbruno.example'],
+      ['maria@sanbruno.example. thanks', 'maria@sanbruno.example. thanks'],
+    ])('of “%s”, which was pasted, the sign-in takes “%s”', async (pasted, kept) => {
       await page.goto(portal.url);
       await page.getByRole('button', { name: 'Start', exact: true }).click();
       const field = page.getByLabel('Email');
       await field.fill(pasted);
       expect(await field.inputValue()).toBe(kept);
+    });
+
+    test('of what is typed or deleted letter by letter, only the signs of other keyboards are changed', async () => {
+      await page.goto(portal.url);
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      const field = page.getByLabel('Email');
+      await field.pressSequentially('maria\uFF20sanbruno\u3002example\uFF0E');
+      expect(await field.inputValue()).toBe('maria@sanbruno.example.');
+      await field.pressSequentially('au');
+      await field.press('Backspace');
+      await field.press('Backspace');
+      expect(await field.inputValue()).toBe('maria@sanbruno.example.');
+    });
+
+    test('the Enter that ends a composition is no Enter of the form', async () => {
+      await arrive('/destination-account?way=other', 'signedIn');
+      await page.getByLabel('Use a custom IMAP host').check();
+      const field = page.getByLabel('IMAP host', { exact: true });
+      await field.focus();
+      const keyboard = await context.newCDPSession(page);
+      const text = 'imap.mail';
+      await keyboard.send('Input.imeSetComposition', { text, selectionStart: text.length, selectionEnd: text.length });
+      const key = { key: 'Enter', code: 'Enter', windowsVirtualKeyCode: 229 } as const;
+      await keyboard.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', ...key });
+      await keyboard.send('Input.insertText', { text });
+      // As Safari has it: the composition is over by now.
+      await keyboard.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', ...key });
+      await page.keyboard.type('.example');
+      await page.keyboard.press('Enter');
+      await page.getByText('We found this server.').waitFor();
+      expect(wire.askedFor('/api/validate-imap/').map(({ body }) => body)).toEqual([{ imap: 'imap.mail.example' }]);
     });
 
     test('what an input method composes with a capital letter is neither doubled nor left in capitals', async () => {
