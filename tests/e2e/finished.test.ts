@@ -696,6 +696,40 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await other.getByText('650 555 0100').isVisible()).toBe(true);
   });
 
+  const inZone = async (timezoneId: string, status: unknown, said: string) => {
+    await using context = await browser.newContext({ timezoneId });
+    await using there = await context.newPage();
+    wire.answer('/api/v2/status/', { json: status });
+    await there.goto(`${portal.url}/status?migration_id=${TRANSFER_ID}`);
+    return await there.getByText(said).first().innerText();
+  };
+
+  test.each([
+    ['America/New_York', '2025-11-02T04:59:00Z', '12:59 AM'],
+    ['America/New_York', '2025-11-02T05:30:00Z', '1:30 AM EDT'],
+    ['America/New_York', '2025-11-02T06:30:00Z', '1:30 AM EST'],
+    ['America/New_York', '2025-11-02T07:00:00Z', '2:00 AM'],
+    ['Australia/Lord_Howe', '2026-04-04T14:40:00Z', '1:40 AM GMT+11'],
+    ['Australia/Lord_Howe', '2026-04-04T15:10:00Z', '1:40 AM GMT+10:30'],
+  ])('where clocks are set back, in %s, it is said which %s is meant: %s', async (zone, until, time) => {
+    const waiting = { status: 'inprogress', done: 3, total: 12, waiting: { reason: 'provider_limit', until } };
+    const said = await inZone(zone, { emailmigration: waiting }, "We'll carry on around");
+    expect(said.replaceAll(/\s/g, ' ')).toContain(` at ${time}.`);
+  });
+
+  test.each([
+    ['America/Los_Angeles', 'November 30, 2025 at 10:30 PM', 'November 30, 2025.'],
+    ['America/New_York', 'December 1, 2025 at 1:30 AM', 'November 30, 2025 (Pacific time).'],
+    ['Pacific/Kiritimati', 'December 1, 2025 at 8:30 PM', 'November 30, 2025 (Pacific time).'],
+  ])('in %s new mail that is brought on %s is not said to come after the end, %s', async (zone, next, end) => {
+    const daily = { until: '2025-12-01T07:59:59Z', next: '2025-12-01T06:30:00Z' };
+    const status = { ...AT_GMAIL, daily };
+    const told = [await inZone(zone, status, 'This is on.'), await inZone(zone, status, 'It ends by itself')];
+    const [looks, ends] = told.map((text) => text.replaceAll(/\s/g, ' '));
+    expect(looks).toContain(` on ${next}.`);
+    expect(ends).toBe(`It ends by itself on ${end}`);
+  });
+
   test('an empty sign-in leads the focus to the email and puts "Error:" into the title until it is mended', async () => {
     await page.goto(portal.url);
     await page.getByRole('button', { name: 'Start' }).click();
