@@ -1,6 +1,6 @@
 import type { Attention } from '../../contract/calls/status.ts';
-import { unbroken } from '../wording.ts';
-import { formatLastDay, formatMoment } from './status.ts';
+import { pacificDate, unbroken } from '../wording.ts';
+import { formatMoment } from './status.ts';
 
 export type Ending = 'completed' | 'unfinished' | 'taken back';
 
@@ -178,6 +178,6 @@ export const attention = {
   },
   /** For whom there is nothing left to sign in to. An export that is stopped leaves no files. */
   closed: (legacyName: string, accessEnd: string, phone: string, ofExport: boolean) =>
-    `${legacyName} email was due to close on ${formatLastDay(accessEnd)}. If your mailbox is closed, call us at ${unbroken(phone)}${ofExport ? '' : ', or stop the transfer: what was copied stays'}.`,
+    `${legacyName} email was due to close on ${pacificDate(accessEnd)}. If your mailbox is closed, call us at ${unbroken(phone)}${ofExport ? '' : ', or stop the transfer: what was copied stays'}.`,
   signInFirst: 'To do this, press “Show more” below and sign in.',
 } as const;

@@ -1,5 +1,6 @@
 import type { Guide } from '../../../machines/mail-guide.ts';
 import { DRAWINGS } from '../parts/drawings.ts';
+import { pacificDate } from '../wording.ts';
 import { MAIL_FACTS } from './mail-guide.ts';
 import { counted, formatLastDay, status } from './status.ts';
 
@@ -76,7 +77,7 @@ export const finished = {
       {
         icon: DRAWINGS.calendar,
         text: isClosed
-          ? `${legacyName} email was due to close on ${formatLastDay(accessEnd)}.`
+          ? `${legacyName} email was due to close on ${pacificDate(accessEnd)}.`
           : `You can still read new mail in your ${legacyName} mailbox until ${formatLastDay(accessEnd)}.`,
       },
     ] as const,
