@@ -605,6 +605,21 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     await expect.poll(marks).toEqual([]);
   });
 
+  test('a page that was chosen offline comes by itself once the browser is online, also if its first answer was lost too', async () => {
+    await arrive('/start-migration', 'gmail');
+    await page.getByLabel('Notification email').fill('maria@mail.example');
+    await page.getByRole('button', { name: 'Transfer', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: "We're moving your email data!" }).waitFor();
+    const lost = page.waitForEvent('requestfailed', (request) => request.method() === 'HEAD');
+    await context.setOffline(true);
+    await page.getByText('Check progress').click();
+    await lost;
+    await page.getByRole('heading', { level: 1, name: 'You are offline' }).waitFor();
+    await context.setOffline(false);
+    await page.getByText('3 of 12 messages').waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+  });
+
   describe('of a page that was opened before an upgrade', () => {
     test.each([
       ['Start', 'home-sign-in', 'Sign in to get started'],
