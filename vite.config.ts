@@ -70,7 +70,7 @@ function escaped(text: string): string {
 }
 
 const SHELL =
-  /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host|token-id|page-address)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|online|page|step-list)\.|wizard-page|wizard-context|machines\/countdown\.|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
+  /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host|token-id|page-address)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|online|page|step-list)\.|wizard-page|wizard-context|machines\/countdown\.|vite\/preload-helper|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
 
 /** What of a file one folder leaves out, another has. */
 function chosenIn(folder: Folder) {

@@ -4,6 +4,9 @@ import { openStorage } from './storage.ts';
 /** The prefix of marks in the session storage, one for each script that the portal has been reloaded for. */
 const RELOADED = 'reloaded-for:';
 
+/** The message of the error when the browser was offline. */
+export const LOST_OFFLINE = 'offline';
+
 /**
  * Fetches a script when it is needed. If that fails although the portal can be reached, the script belongs to an earlier
  * version that has been replaced: the portal is reloaded, but only once until the script has been fetched.
@@ -23,7 +26,7 @@ export async function scriptOf<Module>(name: string, load: () => Promise<Module>
       await new Promise(() => {});
     }
     // Not the browser's own error, at which the router would reload the portal by itself.
-    throw new Error('A part of the portal could not be fetched.', { cause });
+    throw new Error(navigator.onLine ? 'A script could not be fetched.' : LOST_OFFLINE, { cause });
   }
 }
 

@@ -453,6 +453,16 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     expect(await ways.getAttribute('aria-expanded')).toBe('false');
   });
 
+  test('a press right after one on something else is no double one, though the browser counts it as one', async () => {
+    await arrive('/destination-account', 'signedIn');
+    const ways = page.getByRole('button', { name: 'Check other options to export your data' });
+    await page.getByRole('heading', { level: 1 }).click();
+    await ways.hover();
+    await page.mouse.down({ clickCount: 2 });
+    await page.mouse.up({ clickCount: 2 });
+    expect(await ways.getAttribute('aria-expanded')).toBe('true');
+  });
+
   test('on a narrow telephone the formats of a download are read whole', async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await arrive('/destination-account?way=download', 'signedIn');

@@ -451,6 +451,36 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByRole('progressbar').count()).toBe(0);
   });
 
+  test.each([
+    ['on a telephone', 'screen', 360, MARIA],
+    ['on paper', 'print', 595, `${'maria.'.repeat(5)}${MARIA}`],
+  ] as const)(
+    '%s, the full stop after an address that is forwarded to is not alone on its line',
+    async (_, media, width, to) => {
+      await page.setViewportSize({ width, height: 800 });
+      await open({
+        ...AT_GMAIL,
+        emailforwarding: { status: 'completed', since: FINISHED_AT, finished: FINISHED_AT, to },
+      });
+      await page.emulateMedia({ media });
+      const sentence = page.getByText('Since November 1, 2025, new mail goes to');
+      const [last, stop] = await sentence.evaluate((element) => {
+        const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+        const letters = [];
+        for (let node = texts.nextNode(); node !== null; node = texts.nextNode())
+          for (let at = 0; at < (node.nodeValue ?? '').length; at += 1) letters.push([node, at] as const);
+        return letters.slice(-2).map(([node, at]) => {
+          const range = document.createRange();
+          range.setStart(node, at);
+          range.setEnd(node, at + 1);
+          return { text: range.toString(), bottom: range.getBoundingClientRect().bottom };
+        });
+      });
+      expect([last?.text, stop?.text]).toEqual(['e', '.']);
+      expect(stop?.bottom).toBe(last?.bottom);
+    },
+  );
+
   test('on paper, an export of many files begins on the first sheet, and no file, address or list is cut by its end', async () => {
     const [file] = FINISHED_EXPORT.json.exports;
     await open({
@@ -664,6 +694,40 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     await other.getByRole('heading', { level: 1, name: 'San Bruno Email Data Transfer Tool' }).waitFor();
     await other.locator(place).waitFor();
     expect(await other.getByText('650 555 0100').isVisible()).toBe(true);
+  });
+
+  const inZone = async (timezoneId: string, status: unknown, said: string) => {
+    await using context = await browser.newContext({ timezoneId });
+    await using there = await context.newPage();
+    wire.answer('/api/v2/status/', { json: status });
+    await there.goto(`${portal.url}/status?migration_id=${TRANSFER_ID}`);
+    return await there.getByText(said).first().innerText();
+  };
+
+  test.each([
+    ['America/New_York', '2025-11-02T04:59:00Z', '12:59 AM'],
+    ['America/New_York', '2025-11-02T05:30:00Z', '1:30 AM EDT'],
+    ['America/New_York', '2025-11-02T06:30:00Z', '1:30 AM EST'],
+    ['America/New_York', '2025-11-02T07:00:00Z', '2:00 AM'],
+    ['Australia/Lord_Howe', '2026-04-04T14:40:00Z', '1:40 AM GMT+11'],
+    ['Australia/Lord_Howe', '2026-04-04T15:10:00Z', '1:40 AM GMT+10:30'],
+  ])('where clocks are set back, in %s, it is said which %s is meant: %s', async (zone, until, time) => {
+    const waiting = { status: 'inprogress', done: 3, total: 12, waiting: { reason: 'provider_limit', until } };
+    const said = await inZone(zone, { emailmigration: waiting }, "We'll carry on around");
+    expect(said.replaceAll(/\s/g, ' ')).toContain(` at ${time}.`);
+  });
+
+  test.each([
+    ['America/Los_Angeles', 'November 30, 2025 at 10:30 PM', 'November 30, 2025.'],
+    ['America/New_York', 'December 1, 2025 at 1:30 AM', 'November 30, 2025 (Pacific time).'],
+    ['Pacific/Kiritimati', 'December 1, 2025 at 8:30 PM', 'November 30, 2025 (Pacific time).'],
+  ])('in %s new mail that is brought on %s is not said to come after the end, %s', async (zone, next, end) => {
+    const daily = { until: '2025-12-01T07:59:59Z', next: '2025-12-01T06:30:00Z' };
+    const status = { ...AT_GMAIL, daily };
+    const told = [await inZone(zone, status, 'This is on.'), await inZone(zone, status, 'It ends by itself')];
+    const [looks, ends] = told.map((text) => text.replaceAll(/\s/g, ' '));
+    expect(looks).toContain(` on ${next}.`);
+    expect(ends).toBe(`It ends by itself on ${end}`);
   });
 
   test('an empty sign-in leads the focus to the email and puts "Error:" into the title until it is mended', async () => {

@@ -605,6 +605,21 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     await expect.poll(marks).toEqual([]);
   });
 
+  test('a page that was chosen offline comes by itself once the browser is online, also if its first answer was lost too', async () => {
+    await arrive('/start-migration', 'gmail');
+    await page.getByLabel('Notification email').fill('maria@mail.example');
+    await page.getByRole('button', { name: 'Transfer', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: "We're moving your email data!" }).waitFor();
+    const lost = page.waitForEvent('requestfailed', (request) => request.method() === 'HEAD');
+    await context.setOffline(true);
+    await page.getByText('Check progress').click();
+    await lost;
+    await page.getByRole('heading', { level: 1, name: 'You are offline' }).waitFor();
+    await context.setOffline(false);
+    await page.getByText('3 of 12 messages').waitFor();
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+  });
+
   describe('of a page that was opened before an upgrade', () => {
     test.each([
       ['Start', 'home-sign-in', 'Sign in to get started'],
@@ -633,13 +648,30 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       await page.getByRole('button', { name: 'Stay here' }).waitFor();
     });
 
+    test.each([
+      ['Start', 'Email', SUBSCRIBER.email],
+      ['check your transfer status', 'Transfer ID', TRANSFER_ID],
+    ])('what is typed behind "%s" after it stays, and is answered', async (name, label, text) => {
+      await arrive('/');
+      const calls = page.waitForResponse(/\/assets\/calls-/);
+      await page.getByRole('button', { name, exact: true }).click();
+      await (await calls).finished();
+      const loads = await lose('calls');
+      const field = page.getByRole('dialog').getByLabel(label, { exact: true });
+      await field.fill(text);
+      await field.press('Enter');
+      await expect.poll(() => wire.asked.length).toBeGreaterThan(0);
+      expect(loads()).toBe(0);
+    });
+
     test('a message to support is kept, and sent when that is asked for again', async () => {
       await arrive('/support-form');
+      const loads = await lose('calls', 2);
+      await page.reload();
       const issue = 'Some of my folders are missing.';
       await fillSupport(page, { email: SUBSCRIBER.email, issue });
-      const loads = await lose('calls');
       await page.getByRole('button', { name: 'Send' }).click();
-      await expect.poll(loads).toBe(1);
+      await expect.poll(loads).toBe(2);
       await expect.poll(() => page.getByLabel('Describe your issue').inputValue()).toBe(issue);
       expect(wire.askedFor('/api/v2/support-form/')).toEqual([]);
       await page.getByRole('button', { name: 'Send' }).click();
@@ -830,6 +862,11 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
         ['a dot too many', 'maria..keller@mail.example', false],
         ['a name, as mail programs copy it', '"Keller, Maria" <maria@mail.example>', true],
         ['two of these', 'Maria <maria@mail.example>, Tom <tom@mail.example>', false],
+        ['a link to it', 'mailto:maria@mail.example?subject=Hello', true],
+        ['the comma of a list', 'maria@mail.example,', true],
+        ['the full stop of a sentence', 'maria@mail.example.', true],
+        ['blanks beside its sign', 'maria @ mail.example', true],
+        ['more than an address', 'maria@mail.example, or call', false],
       ] as const;
       await eachOf(sampleOf(cases, 3), async ([, email, good]) => {
         wire.asked.length = 0;
@@ -849,14 +886,53 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     ] as const;
 
     test.each([
-      ['the address alone', `Maria Keller <${SUBSCRIBER.email.toUpperCase()}> `, SUBSCRIBER.email],
-      ['as it is', 'maria <keller', 'maria <keller'],
-    ])('of a name and an address, as mail programs copy them, the sign-in takes %s', async (_, pasted, kept) => {
+      [`Maria Keller <${SUBSCRIBER.email.toUpperCase()}> `, SUBSCRIBER.email],
+      [`"Keller, Maria" <${SUBSCRIBER.email}>;`, SUBSCRIBER.email],
+      [`MailTo:${SUBSCRIBER.email}?subject=Hello`, SUBSCRIBER.email],
+      [`<mailto:${SUBSCRIBER.email}>`, SUBSCRIBER.email],
+      [`${SUBSCRIBER.email};`, SUBSCRIBER.email],
+      [`${SUBSCRIBER.email}. `, SUBSCRIBER.email],
+      [SUBSCRIBER.email.replace('@', ' @\u00A0'), SUBSCRIBER.email],
+      ['maria <keller', 'maria <keller'],
+      ['maria keller@sanbruno.example', 'maria keller@sanbruno.example'],
+      ['maria@sanbruno.example. thanks', 'maria@sanbruno.example. thanks'],
+    ])('of “%s”, which was pasted, the sign-in takes “%s”', async (pasted, kept) => {
       await page.goto(portal.url);
       await page.getByRole('button', { name: 'Start', exact: true }).click();
       const field = page.getByLabel('Email');
       await field.fill(pasted);
       expect(await field.inputValue()).toBe(kept);
+    });
+
+    test('of what is typed or deleted letter by letter, only the signs of other keyboards are changed', async () => {
+      await page.goto(portal.url);
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      const field = page.getByLabel('Email');
+      await field.pressSequentially('maria\uFF20sanbruno\u3002example\uFF0E');
+      expect(await field.inputValue()).toBe('maria@sanbruno.example.');
+      await field.pressSequentially('au');
+      await field.press('Backspace');
+      await field.press('Backspace');
+      expect(await field.inputValue()).toBe('maria@sanbruno.example.');
+    });
+
+    test('the Enter that ends a composition is no Enter of the form', async () => {
+      await arrive('/destination-account?way=other', 'signedIn');
+      await page.getByLabel('Use a custom IMAP host').check();
+      const field = page.getByLabel('IMAP host', { exact: true });
+      await field.focus();
+      const keyboard = await context.newCDPSession(page);
+      const text = 'imap.mail';
+      await keyboard.send('Input.imeSetComposition', { text, selectionStart: text.length, selectionEnd: text.length });
+      const key = { key: 'Enter', code: 'Enter', windowsVirtualKeyCode: 229 } as const;
+      await keyboard.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', ...key });
+      await keyboard.send('Input.insertText', { text });
+      // As Safari has it: the composition is over by now.
+      await keyboard.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', ...key });
+      await page.keyboard.type('.example');
+      await page.keyboard.press('Enter');
+      await page.getByText('We found this server.').waitFor();
+      expect(wire.askedFor('/api/validate-imap/').map(({ body }) => body)).toEqual([{ imap: 'imap.mail.example' }]);
     });
 
     test('what an input method composes with a capital letter is neither doubled nor left in capitals', async () => {

@@ -14,7 +14,7 @@ import { openValve } from '../support/valve.ts';
 import { chooseOther, signIn, startTransfer } from './steps.ts';
 
 /** What the other mailbox takes at a time: far less than all, and less than the groups that are under way. */
-const SOME_OCTETS = 200_000;
+const SOME_OCTETS = 20_000;
 const MOVES_WITHIN_MS = 30_000;
 /** However late the browser, or the page by the silence, notices that the line is lost; and room for a busy machine. */
 const ASKS_WITHIN_MS = DELAYS['status silence'] + DELAYS['status pause'] + 10_000;
@@ -53,6 +53,16 @@ describe('the status page beside a transfer that runs, in Chromium (needs chromi
     await line?.[Symbol.asyncDispose]();
   });
 
+  /** Signs in and goes on to the page that starts the transfer to a mailbox, which takes {@link SOME_OCTETS}. */
+  const arrive = async (to: string) => {
+    const [subscriber] = product.subscribers;
+    if (subscriber === undefined) throw new Error('The start printed no subscriber.');
+    toMailbox.hold(SOME_OCTETS);
+    await page.goto(`http://localhost:${line.port}/`);
+    await signIn(page, subscriber);
+    await page.waitForURL('**/destination-account');
+    await chooseOther(page, { email: to, password: 'sandbox' }, `imap.mail.example:${mailbox.port}`);
+  };
   const shownCount = async () => {
     const text = await page.getByRole('region', { name: 'Email transfer' }).innerText();
     return Number(/([\d,]+) of [\d,]+ messages/.exec(text)?.[1]?.replaceAll(',', '') ?? 0);
@@ -69,13 +79,7 @@ describe('the status page beside a transfer that runs, in Chromium (needs chromi
   };
 
   test('the count rises on an open page by the live stream, which comes back by itself after the line was cut', async () => {
-    const [subscriber] = product.subscribers;
-    if (subscriber === undefined) throw new Error('The start printed no subscriber.');
-    toMailbox.grant(SOME_OCTETS);
-    await page.goto(`http://localhost:${line.port}/`);
-    await signIn(page, subscriber);
-    await page.waitForURL('**/destination-account');
-    await chooseOther(page, { email: 'walter@mail.example', password: 'sandbox' }, `imap.mail.example:${mailbox.port}`);
+    await arrive('walter@mail.example');
     // As another client of the calls may order: nobody is to be told of the end.
     await page.route(`**${load.path}`, (route) => {
       const order = route.request().postDataJSON() as { parameters: object };
@@ -106,5 +110,25 @@ describe('the status page beside a transfer that runs, in Chromium (needs chromi
       .getByText('Completed', { exact: true })
       .waitFor({ timeout: MOVES_WITHIN_MS });
     expect(asked.filter((path) => path === detailedStatus.path)).toHaveLength(1);
+    await page.unrouteAll();
+  });
+
+  test('without cookies an open page goes on by the bearer, with all that its owner may see and do', async () => {
+    await arrive('ruth@mail.example');
+    const id = await startTransfer(page, 'maria@mail.example', 'Transfer');
+    await page.context().clearCookies();
+    asked.length = 0;
+    await page.goto(`http://localhost:${line.port}${statusAddress(id)}`);
+    // The stream has no more to show than numbers: the rest is asked for.
+    const askedForRest = () => asked.slice(asked.indexOf(statusStream.path)).includes(detailedStatus.path);
+    await expect.poll(askedForRest).toBe(true);
+    for (let count = 0, round = 1; round <= 3; round += 1) {
+      count = await countAbove(count);
+      expect(await page.getByRole('button', { name: 'Stop the transfer' }).count()).toBe(1);
+      expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
+    }
+    toMailbox.grant(Infinity);
+    await page.getByRole('button', { name: 'Take back what was copied' }).waitFor({ timeout: MOVES_WITHIN_MS });
+    expect(asked.filter((path) => path === statusStream.path)).toHaveLength(1);
   });
 });

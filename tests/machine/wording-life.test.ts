@@ -10,7 +10,7 @@ import { forwardingWords } from '../../src/portal/wording/status-contacts.ts';
 import { daily, nextLook } from '../../src/portal/wording/status-daily.ts';
 import { isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
 import { standingWords } from '../../src/portal/wording/status-standing.ts';
-import { exportBadge, formatDay, formatMoment, status } from '../../src/portal/wording/status.ts';
+import { exportBadge, formatDay, formatLastDay, formatMoment, status } from '../../src/portal/wording/status.ts';
 import { readerPage } from '../../src/server/export/page/reader-page.ts';
 import { codesBut, EVERY_CODE } from '../support/wizard.ts';
 
@@ -48,13 +48,14 @@ test('a daily that has brought new mail for the last time says so, and promises 
   const said = (next: string) => daily.on(nextLook({ next, until }), until, NAME, until).join(' ');
   expect(said('2025-12-01T04:59:59.000Z')).toContain('We look for new mail again on');
   expect(said('2025-12-01T07:59:59.000Z')).toBe(
-    `This is on. We will not look for new mail again. It ends by itself on November\u00a030, 2025.`,
+    `This is on. We will not look for new mail again. It ends by itself on ${formatLastDay(until)}.`,
   );
 });
 
 test('a daily that ends before the mailbox closes says what to do in between', () => {
-  const on = daily.on('2025-11-02T00:00:00Z', '2025-12-31T00:00:00Z', NAME, '2026-01-31T23:59:59-08:00').join(' ');
-  const [end, close] = ['December\u00a030, 2025', 'January\u00a031, 2026'];
+  const [until, accessEnd] = ['2025-12-31T00:00:00Z', '2026-01-31T23:59:59-08:00'];
+  const on = daily.on('2025-11-02T00:00:00Z', until, NAME, accessEnd).join(' ');
+  const [end, close] = [formatLastDay(until), formatLastDay(accessEnd)];
   expect(on).toContain(
     `It ends by itself on ${end}. Your San Bruno mailbox closes on ${close}. For mail that comes in between, start a new transfer before that day.`,
   );

@@ -10,9 +10,13 @@ type Props = {
   readonly children: ReactNode;
 };
 
+/** Longer than the time within which a browser counts two presses as a double one. */
+const DOUBLE_PRESS_MS = 1000;
+
 export function Disclosure({ label, open, isWanted = false, onToggle, children }: Props) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
+  const pressedAt = useRef(-Infinity);
   // After the page's heading, which gets the focus otherwise.
   useEffect(() => {
     if (!isWanted) return;
@@ -27,8 +31,12 @@ export function Disclosure({ label, open, isWanted = false, onToggle, children }
         type="button"
         aria-expanded={open}
         aria-controls={id}
-        // Not the second press of a double one, which would take back the first.
-        onClick={({ detail }) => detail > 1 || onToggle()}
+        onClick={({ detail, timeStamp }) => {
+          // The second press of a double one would take back the first, unless that was on something else.
+          const isSecond = detail > 1 && timeStamp - pressedAt.current < DOUBLE_PRESS_MS;
+          pressedAt.current = timeStamp;
+          if (!isSecond) onToggle();
+        }}
       >
         <span>{label}</span>
         <Icon name="down" />

@@ -1,4 +1,5 @@
 import { useId, useLayoutEffect, useRef, useState, type HTMLInputAutoCompleteAttribute } from 'react';
+import { addressIn } from './address-in.ts';
 import { FieldLabel } from './field-label.tsx';
 import { describedBy, FieldNote, type Note } from './field-note.tsx';
 
@@ -23,6 +24,9 @@ export type FieldProps = {
   /** Its letters and digits are read one by one. */
   readonly code?: boolean;
 };
+
+/** The key code of each key that an input method has taken. */
+const INPUT_METHOD = 229;
 
 /** A line of text: label and help above, what is to be mended right under it. */
 export function Field({
@@ -70,7 +74,7 @@ export function Field({
           const isComposing = 'isComposing' in nativeEvent && nativeEvent.isComposing === true;
           setComposed(isComposing ? target.value : null);
           if (!isComposing) caret.current = target.selectionStart;
-          onType(addressIn(target.value));
+          onType(addressIn(target.value, cameAtOnce(nativeEvent)));
         }}
         onCompositionEnd={({ currentTarget }) => {
           // Where nothing was composed, nothing is rendered now, and what is rendered later would move the caret.
@@ -78,8 +82,9 @@ export function Field({
           setComposed(null);
         }}
         onBlur={onLeave}
-        onKeyDown={({ key }) => {
-          if (key !== 'Enter') return;
+        onKeyDown={({ key, nativeEvent: { isComposing, keyCode } }) => {
+          // With Enter an input method takes what is composed; where that is over by now, only 229 tells.
+          if (key !== 'Enter' || isComposing || keyCode === INPUT_METHOD) return;
           onLeave?.();
           onEnter?.();
         }}
@@ -89,7 +94,7 @@ export function Field({
   );
 }
 
-/** Of `Name <address>`, as mail programs copy an address, the address; any other text as it is. */
-function addressIn(text: string): string {
-  return /^[^<]*<([^<>]+)>\s*$/.exec(text)?.[1] ?? text;
+/** Whether a text was pasted, dropped or filled in, rather than typed or deleted letter by letter. */
+function cameAtOnce({ inputType = 'insert', data, isComposing = false }: Partial<InputEvent>): boolean {
+  return inputType.startsWith('insert') && data?.length !== 1 && !isComposing;
 }

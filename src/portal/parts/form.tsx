@@ -31,7 +31,11 @@ export function Form({ label, onSubmit, children }: Props) {
     // Last, so that the field is visible if there is no room for both.
     (wrong?.closest('.field') ?? emptied)?.scrollIntoView(NEAREST);
   });
-  useEffect(() => () => setErrorInTitle(false), []);
+  useEffect(() => {
+    // With the portal's next version the script would be gone, and with it what is typed here by then.
+    import('../calls.ts').catch(() => {});
+    return () => setErrorInTitle(false);
+  }, []);
   return (
     <form
       ref={form}

@@ -2,7 +2,7 @@ import type { Guide } from '../../../machines/mail-guide.ts';
 import { DRAWINGS } from '../parts/drawings.ts';
 import { pacificDate } from '../wording.ts';
 import { MAIL_FACTS } from './mail-guide.ts';
-import { counted, status } from './status.ts';
+import { counted, formatLastDay, status } from './status.ts';
 
 type Kind = 'email' | 'contacts';
 
@@ -78,7 +78,7 @@ export const finished = {
         icon: DRAWINGS.calendar,
         text: isClosed
           ? `${legacyName} email was due to close on ${pacificDate(accessEnd)}.`
-          : `You can still read new mail in your ${legacyName} mailbox until ${pacificDate(accessEnd)}.`,
+          : `You can still read new mail in your ${legacyName} mailbox until ${formatLastDay(accessEnd)}.`,
       },
     ] as const,
   /** `how`: what becomes of new mail until then. */
@@ -86,7 +86,7 @@ export const finished = {
     [
       {
         icon: 'info',
-        text: `New mail to your ${legacyName} address is ${FOLLOWS[how]}, but only until ${pacificDate(until)}.`,
+        text: `New mail to your ${legacyName} address is ${FOLLOWS[how]}, but only until ${formatLastDay(until)}.`,
       },
       {
         icon: DRAWINGS.at,

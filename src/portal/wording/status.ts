@@ -6,7 +6,7 @@ import {
   type StatusValue,
   TRANSFER_ID_LENGTH,
 } from '../../contract/transfer-status.ts';
-import { dateFormat, LOCALE, unbroken } from '../wording.ts';
+import { dateFormat, LOCALE, pacificDate, unbroken } from '../wording.ts';
 import { fromUs, type Ways } from './where-the-id-is.ts';
 import { formatNumber } from './number.ts';
 
@@ -108,8 +108,28 @@ function formatBytes(bytes: number): string {
 
 const moment = dateFormat({ dateStyle: 'long', timeStyle: 'short' });
 const day = dateFormat({ dateStyle: 'long' });
-export const formatMoment = (iso: string) => moment(new Date(iso));
+const zone = new Intl.DateTimeFormat(LOCALE, { timeZoneName: 'short' });
+const MINUTE_MS = 60_000;
+/** By how many minutes clocks are set back. */
+const SET_BACK = [30, 60];
+
+/** A moment by the visitor's clock. One that this clock shows twice, as it is set back, comes with its zone: `EDT`. */
+export function formatMoment(iso: string): string {
+  const time = Date.parse(iso);
+  const text = moment(time);
+  const isShownAt = (minutes: number) => moment(time + minutes * MINUTE_MS) === text;
+  if (!SET_BACK.some((minutes) => isShownAt(minutes) || isShownAt(-minutes))) return text;
+  const name = zone.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  return `${text}\u00a0${name}`;
+}
+
 export const formatDay = (iso: string) => day(new Date(iso));
+
+/** The last day of something in Pacific time, as {@link pacificDate} has it; it says so if the visitor's is another. */
+export function formatLastDay(iso: string): string {
+  const text = pacificDate(iso);
+  return text === day(Date.parse(iso) - 1) ? text : `${text} (Pacific\u00a0time)`;
+}
 
 export const status = {
   heading: 'Your transfer',

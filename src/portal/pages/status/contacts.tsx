@@ -88,15 +88,14 @@ export function ForwardingCard({ status, forwarding, legacyName }: ForwardingPro
   );
 }
 
-/** A sentence whose address, if it has one, breaks where addresses do. */
+/** A sentence whose end, an address if it has one, breaks where addresses do. The full stop would have a line to itself. */
 function Naming({ address, children }: { readonly address: string | undefined; readonly children: string }) {
   if (address === undefined) return <p>{children}</p>;
   const start = children.lastIndexOf(address);
   return (
     <p>
       {children.slice(0, start)}
-      <Address>{address}</Address>
-      {children.slice(start + address.length)}
+      <Address>{children.slice(start)}</Address>
     </p>
   );
 }
