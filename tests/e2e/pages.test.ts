@@ -728,13 +728,14 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     });
   });
 
-  /** Statuses that a stream sends one after the other, and then nothing; `sent` tells when it has. */
+  /** Statuses that a stream sends one after the other, and then what it is told to `send`; `sent` tells when it has. */
   const stream = async (...statuses: readonly object[]) => {
     await page.addInitScript(
       (all) => {
         const Stream = class extends EventTarget {
           constructor() {
             super();
+            Object.assign(globalThis, { openStream: this });
             for (const [at, data] of all.entries())
               setTimeout(
                 () => {
@@ -750,7 +751,14 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       },
       statuses.map((status) => JSON.stringify(status)),
     );
-    return { sent: () => page.locator('html[data-sent]').waitFor({ state: 'attached' }) };
+    return {
+      sent: () => page.locator('html[data-sent]').waitFor({ state: 'attached' }),
+      send: (status: object) =>
+        page.evaluate((data) => {
+          const { openStream } = globalThis as unknown as { openStream: EventTarget };
+          openStream.dispatchEvent(new MessageEvent('status', { data }));
+        }, JSON.stringify(status)),
+    };
   };
   const follow = async () => {
     await arrive('/support-form');
@@ -773,9 +781,13 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     });
 
     test('whoever is signed in to another mailbox sees them, and more is asked for once', async () => {
-      await stream(numbers(4), numbers(5), numbers(6), numbers(7));
-      wire.answer('/api/v2/status/', { json: numbers(3) });
+      const { send } = await stream(numbers(4));
+      wire.answer('/api/v2/status/', () => ({ json: numbers(asked().length === 1 ? 3 : 5) }));
       await follow();
+      // Sent while more is asked for, they would be asked for as well.
+      await page.getByText('5 of 12 messages').waitFor();
+      await send(numbers(6));
+      await send(numbers(7));
       await page.getByText('7 of 12 messages').waitFor();
       // At first, and when the stream began.
       expect(asked()).toHaveLength(2);
