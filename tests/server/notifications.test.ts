@@ -454,6 +454,37 @@ describe('a notification', () => {
     for (const secret of ['a@b.example', 'c@d.example', '12 messages', 'Yahoo']) expect(letter).not.toContain(secret);
   });
 
+  test('is not held up by one of another transfer that its mail server takes minutes over, but by its own', async () => {
+    const slow = Promise.withResolvers<null>();
+    await using smtp = await startSmtp((deliveries) => (deliveries === 1 ? slow.promise : null));
+    await using filled = await openFilled();
+    const { database, queue } = filled;
+    const other = 'c'.repeat(32);
+    await insertTransfer(
+      database,
+      {
+        id: other,
+        sourceEmail: 'c@b.example',
+        sourceProvider: 'sanbruno',
+        destinationEmail: 'other@home.example',
+        destinationProvider: 'yahoo',
+        operations: ['emailmigration'],
+        notificationContact: 'other@home.example',
+        inQa: false,
+      },
+      'other key',
+    );
+    await queue.announce(ID, 'attention');
+    await using _notifier = await start(filled, { smtpUrl: smtp.url, mailFrom: 'no-reply@portal.example' });
+    await expect.poll(() => smtp.deliveries()).toBe(1);
+    await queue.announce(ID, 'finished');
+    await queue.announce(other, 'attention');
+    await expect.poll(() => smtp.letters.length, { timeout: 10_000 }).toBe(1);
+    expect(smtp.letters[0]).toContain('other@home.example');
+    slow.resolve(null);
+    await expect.poll(() => smtp.letters.length, { timeout: 10_000 }).toBe(3);
+  });
+
   test('to a phone is not held up by a letter that its mail server takes minutes over', async () => {
     const slow = Promise.withResolvers<null>();
     await using smtp = await startSmtp(() => slow.promise);

@@ -35,6 +35,8 @@ const HELD_PRIORITY = 1;
 const SOON_MS = 60_000;
 
 const LOOK_FOR_NOTIFICATIONS_SECONDS = 2;
+/** So many letters, or SMS, of as many transfers go out together: over one of them a mail server may take minutes. */
+const TOLD_AT_ONCE = 4;
 /** Errors of the queue with the same code are logged once within this time. */
 const TOLD_AGAIN_MS = 60_000;
 
@@ -83,7 +85,7 @@ export type JobQueue = AsyncDisposable & {
     atOnce: number,
     run: (transferId: string, signal: AbortSignal) => Promise<void>,
   ): Promise<AsyncDisposable>;
-  /** Takes letters and SMS, one of each at a time; if `tell` throws, the notification is tried again later. */
+  /** Takes letters and SMS, of each transfer one at a time; if `tell` throws, the notification is tried again later. */
   workOnNotifications(tell: Notifier['tell']): Promise<AsyncDisposable>;
 };
 
@@ -166,7 +168,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     announce: async (transferId, kind, { sql, occurrence } = {}) => {
       const job: NotificationJob = { transferId, kind, ...(occurrence === undefined ? {} : { occurrence }) };
       const queue = await queueOf(sql ?? database, job);
-      await boss.send(queue, job, { id: onceIdOf(job), ...within(sql) }).catch(throwFault);
+      await boss.send(queue, job, { id: onceIdOf(job), group: { id: transferId }, ...within(sql) }).catch(throwFault);
     },
     resume: () => queueIdle(boss, database),
     mendTimes: () => mendTimes(database, log),
@@ -175,7 +177,12 @@ export async function openJobQueue({ database, log }: { database: Database; log:
       for (const queue of [NOTIFICATIONS, TEXTS])
         await boss.work<NotificationJob>(
           queue,
-          { batchSize: 1, pollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS },
+          {
+            batchSize: 1,
+            pollingIntervalSeconds: LOOK_FOR_NOTIFICATIONS_SECONDS,
+            localConcurrency: TOLD_AT_ONCE,
+            localGroupConcurrency: 1,
+          },
           async (jobs) => {
             // The notifier has logged the failure.
             for (const { data, retryCount } of jobs) await handled(() => tell(data, retryCount >= TELL_TRIES));
