@@ -711,6 +711,8 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     ['America/New_York', '2025-11-02T07:00:00Z', '2:00 AM'],
     ['Australia/Lord_Howe', '2026-04-04T14:40:00Z', '1:40 AM GMT+11'],
     ['Australia/Lord_Howe', '2026-04-04T15:10:00Z', '1:40 AM GMT+10:30'],
+    ['Antarctica/Troll', '2026-10-25T00:30:00Z', '2:30 AM GMT+2'],
+    ['Antarctica/Troll', '2026-10-25T02:30:00Z', '2:30 AM GMT'],
   ])('where clocks are set back, in %s, it is said which %s is meant: %s', async (zone, until, time) => {
     const waiting = { status: 'inprogress', done: 3, total: 12, waiting: { reason: 'provider_limit', until } };
     const said = await inZone(zone, { emailmigration: waiting }, "We'll carry on around");

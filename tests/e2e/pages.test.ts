@@ -664,6 +664,25 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       expect(loads()).toBe(0);
     });
 
+    test('what is typed stays, and is answered, also if the script of the calls did not come with the form', async () => {
+      await page.goto(portal.url);
+      let loads = 0;
+      let losses = 1;
+      page.on('request', (request) => (loads += request.isNavigationRequest() ? 1 : 0));
+      await page.route(/\/assets\/calls-/, (route) => {
+        losses -= 1;
+        return losses < 0 ? route.continue() : route.abort('connectionreset');
+      });
+      const lost = page.waitForEvent('requestfailed');
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      await lost;
+      const field = page.getByRole('dialog').getByLabel('Email', { exact: true });
+      await field.fill(SUBSCRIBER.email);
+      await field.press('Enter');
+      await expect.poll(() => wire.asked.length).toBeGreaterThan(0);
+      expect(loads).toBe(0);
+    });
+
     test('a message to support is kept, and sent when that is asked for again', async () => {
       await arrive('/support-form');
       const loads = await lose('calls', 2);
@@ -902,6 +921,8 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       [`"Keller, Maria" <${SUBSCRIBER.email}>;`, SUBSCRIBER.email],
       [`MailTo:${SUBSCRIBER.email}?subject=Hello`, SUBSCRIBER.email],
       [`<mailto:${SUBSCRIBER.email}>`, SUBSCRIBER.email],
+      ['mailto:maria%2Bnews%40sanbruno.example', 'maria+news@sanbruno.example'],
+      ['mailto:maria%zz@sanbruno.example', 'mailto:maria%zz@sanbruno.example'],
       [`${SUBSCRIBER.email};`, SUBSCRIBER.email],
       [`${SUBSCRIBER.email}. `, SUBSCRIBER.email],
       [SUBSCRIBER.email.replace('@', ' @\u00A0'), SUBSCRIBER.email],
@@ -925,6 +946,19 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       await field.pressSequentially('au');
       await field.press('Backspace');
       await field.press('Backspace');
+      expect(await field.inputValue()).toBe('maria@sanbruno.example.');
+    });
+
+    test('what an input method puts in at once is no pasted text, also in a browser that does not say that it composes', async () => {
+      await page.goto(portal.url);
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      const field = page.getByLabel('Email');
+      await field.evaluate((box: HTMLInputElement) => {
+        const text = 'maria@sanbruno.example.';
+        Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(box, text);
+        // As Safari before 16.4 has it.
+        box.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertCompositionText', data: text }));
+      });
       expect(await field.inputValue()).toBe('maria@sanbruno.example.');
     });
 

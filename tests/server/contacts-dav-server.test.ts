@@ -5,7 +5,7 @@ import { cardDavWriter } from '../../src/server/contacts/carddav/carddav-writer.
 import { CARD_OCTETS, CARDS_OCTETS, Dav } from '../../src/server/contacts/carddav/dav.ts';
 import { derivedUid } from '../../src/server/contacts/matching.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
-import { Web } from '../../src/server/contacts/web.ts';
+import { ANSWER_OCTETS, Web } from '../../src/server/contacts/web.ts';
 import { person, readerOf } from '../support/contact-samples.ts';
 import { copyInto } from '../support/contacts-copy.ts';
 import { startHttpListener } from '../support/http-listener.ts';
@@ -283,6 +283,13 @@ describe('a CardDAV server', () => {
     const url = new URL(`${api.url}/b/`);
     const web = new Web(url, { email: 'a@legacy.example', password: 'x' });
     await expect(new Dav(web).cards(url, SIGNAL)).rejects.toThrow('lists its cards at too great a length');
+  });
+
+  test('whose list of cards is longer than any that is read has too many of them, however often it is asked', async () => {
+    const card = listed('/b/1.vcf');
+    const text = card.repeat(Math.ceil(ANSWER_OCTETS / card.length));
+    script['PROPFIND /b/'] = ({ headers }) => (headers['depth'] === '0' ? multistatus(book('/b/')) : multistatus(text));
+    await expect(reader('/b/').survey(SIGNAL)).rejects.toMatchObject({ fault: 'too many' });
   });
 
   test('may have cards too large for one answer: they come in smaller ones, and one over the limit is skipped', async () => {

@@ -510,6 +510,24 @@ describe('a notification', () => {
     await expect.poll(() => database.query(JOBS)).toEqual([{ state: 'completed', tries: 0 }]);
   });
 
+  test.each([
+    ['an earlier version queued in the one queue that there was', '+16505550100'],
+    ['was queued when its owner had an address as the contact', 'new@home.example'],
+  ])('to a phone is not told once more, if it %s', async (_, before) => {
+    await using filled = await openFilled(before);
+    const { database, queue } = filled;
+    await queue.announce(ID, 'paused', { occurrence: '0.source.password.7' });
+    await database.query("update pgboss.job set name = 'notifications', state = 'completed', completed_on = now()");
+    await database.query("update transfers set notification_contact = '+16505550100'");
+    await queue.announce(ID, 'paused', { occurrence: '0.source.password.7' });
+    await queue.announce(ID, 'finished');
+    const known = "select name, data->>'kind' as kind from pgboss.job order by kind desc";
+    expect(await database.query(known)).toEqual([
+      { name: 'notifications', kind: 'paused' },
+      { name: 'texts', kind: 'finished' },
+    ]);
+  });
+
   test('to a phone number goes to the gateway for SMS, with its token', async () => {
     const requests: { headers: IncomingHttpHeaders; body: string }[] = [];
     const gateway = createServer((request, response) => {

@@ -12,9 +12,7 @@ export function addressIn(text: string, cameAtOnce: boolean): string {
   const plain = text.replaceAll('\uFF20', '@').replaceAll(/[\uFF0E\u3002\uFF61]/g, '.');
   if (cameAtOnce) {
     const ended = bracketed(plain.trim().replace(/[,;.]$/, '')).trim();
-    const [link = ''] = ended.split('?');
-    const linked = MAILTO.test(ended) ? link.replace(MAILTO, '') : ended;
-    const alone = linked
+    const alone = (MAILTO.test(ended) ? linkedIn(ended) : ended)
       .split('@')
       .map((part) => part.trim())
       .join('@');
@@ -25,4 +23,14 @@ export function addressIn(text: string, cameAtOnce: boolean): string {
 
 function bracketed(text: string): string {
   return /^[^<]*<([^<>]+)>\s*$/.exec(text)?.[1] ?? text;
+}
+
+/** The first part of a link, which may have any of its signs encoded (RFC 6068 §2); a malformed one as it is. */
+function linkedIn(link: string): string {
+  const [address = ''] = link.replace(MAILTO, '').split('?');
+  try {
+    return decodeURIComponent(address);
+  } catch {
+    return link;
+  }
 }

@@ -94,7 +94,10 @@ export function Field({
   );
 }
 
-/** Whether a text was pasted, dropped or filled in, rather than typed or deleted letter by letter. */
+/**
+ * Whether a text was pasted, dropped or filled in, rather than typed or deleted letter by letter, or composed by an input
+ * method: `isComposing` is not set for each of the last by Safari, and for none before 16.4.
+ */
 function cameAtOnce({ inputType = 'insert', data, isComposing = false }: Partial<InputEvent>): boolean {
-  return inputType.startsWith('insert') && data?.length !== 1 && !isComposing;
+  return /^insert(?!.*Composition)/.test(inputType) && data?.length !== 1 && !isComposing;
 }

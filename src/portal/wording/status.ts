@@ -110,8 +110,8 @@ const moment = dateFormat({ dateStyle: 'long', timeStyle: 'short' });
 const day = dateFormat({ dateStyle: 'long' });
 const zone = new Intl.DateTimeFormat(LOCALE, { timeZoneName: 'short' });
 const MINUTE_MS = 60_000;
-/** By how many minutes clocks are set back. */
-const SET_BACK = [30, 60];
+/** By how many minutes clocks are set back, half an hour on Lord Howe Island and two hours in Antarctica. */
+const SET_BACK = [30, 60, 120];
 
 /** A moment by the visitor's clock. One that this clock shows twice, as it is set back, comes with its zone: `EDT`. */
 export function formatMoment(iso: string): string {

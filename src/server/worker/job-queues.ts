@@ -21,7 +21,7 @@ const WAITS_SECONDS = 10 * 365 * 24 * 3600;
 export const NOTIFICATIONS = 'notifications';
 /** Those to a phone: a mail server that takes its minutes over each letter must not hold them up. */
 export const TEXTS = 'texts';
-const TELLING = [NOTIFICATIONS, TEXTS];
+export const TELLING = [NOTIFICATIONS, TEXTS];
 /** Longer than a slow mail server takes for a letter, so nobody sends it twice; after a crash, it is due again then. */
 const SENT_WITHIN_SECONDS = 600;
 /**

@@ -9,7 +9,7 @@ import { DatabaseUnavailable, embeddedFaultOf, faultOf } from '../store/database
 import type { Database, Sql } from '../store/database.ts';
 import { earlierTime } from '../store/earlier-time.ts';
 import { handled, JobFailed } from './job-failed.ts';
-import { NOTIFICATIONS, startQueues, TELL_TRIES, TEXTS } from './job-queues.ts';
+import { NOTIFICATIONS, startQueues, TELL_TRIES, TELLING, TEXTS } from './job-queues.ts';
 import { mendTimes, queueIdle } from './queue-mending.ts';
 import { openTakers, type TransferJob } from './takers.ts';
 import { openTurns, TAKE_BACKS, TRANSFERS } from './turns.ts';
@@ -167,14 +167,15 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     sendAfterPause: (transferId, afterSeconds) => sendOnce(TRANSFERS, transferId, afterSeconds),
     announce: async (transferId, kind, { sql, occurrence } = {}) => {
       const job: NotificationJob = { transferId, kind, ...(occurrence === undefined ? {} : { occurrence }) };
-      const queue = await queueOf(sql ?? database, job);
-      await boss.send(queue, job, { id: onceIdOf(job), group: { id: transferId }, ...within(sql) }).catch(throwFault);
+      const id = onceIdOf(job);
+      const queue = await queueOf(sql ?? database, job, id);
+      await boss.send(queue, job, { id, group: { id: transferId }, ...within(sql) }).catch(throwFault);
     },
     resume: () => queueIdle(boss, database),
     mendTimes: () => mendTimes(database, log),
     workOnTransfers: (atOnce, run) => takers.workOn(TRANSFERS, atOnce, run),
     workOnNotifications: async (tell) => {
-      for (const queue of [NOTIFICATIONS, TEXTS])
+      for (const queue of TELLING)
         await boss.work<NotificationJob>(
           queue,
           {
@@ -190,7 +191,7 @@ export async function openJobQueue({ database, log }: { database: Database; log:
         );
       return {
         [Symbol.asyncDispose]: async () => {
-          await Promise.all([NOTIFICATIONS, TEXTS].map((queue) => boss.offWork(queue)));
+          await Promise.all(TELLING.map((queue) => boss.offWork(queue)));
         },
       };
     },
@@ -241,13 +242,19 @@ function within(sql: Sql | undefined): Pick<SendOptions, 'db'> {
   return { db: { executeSql: async (text: string, values?: unknown[]) => ({ rows: await sql.query(text, values) }) } };
 }
 
-async function queueOf(sql: Sql, { transferId, kind }: NotificationJob): Promise<string> {
+/**
+ * The queue that has it already, so that it is dropped: an ID is known to one queue only, and the contact may have been
+ * another one then, or the version one without this queue.
+ */
+async function queueOf(sql: Sql, { transferId, kind }: NotificationJob, id: string): Promise<string> {
   if (kind === 'review') return NOTIFICATIONS;
-  const [transfer] = await sql.query<{ contact: string | null }>(
-    'select notification_contact as contact from transfers where id = $1',
-    [transferId],
+  const [transfer] = await sql.query<{ contact: string | null; queue: string | null }>(
+    `select notification_contact as contact,
+       (select name from pgboss.job where name = any($2) and id = $3 limit 1) as queue
+     from transfers where id = $1`,
+    [transferId, TELLING, id],
   );
-  return v.is(UsPhone, transfer?.contact) ? TEXTS : NOTIFICATIONS;
+  return transfer?.queue ?? (v.is(UsPhone, transfer?.contact) ? TEXTS : NOTIFICATIONS);
 }
 
 /** The same job always gets the same ID (a UUID of version 8, RFC 9562), and pg-boss keeps the first one. */

@@ -132,7 +132,11 @@ export class Dav {
       return propfind({ url: book.href, props, depth: '1', fetch });
     };
     yield await read(async (...asked) => {
-      const answer = await ask(...asked);
+      const answer = await ask(...asked).catch((error: unknown) => {
+        if (!(error instanceof AnswerTooLarge)) throw error;
+        // No later run would find it shorter.
+        throw new ContactStoreError('too many', error.message, { host: book.host, cause: error });
+      });
       said = { status: answer.status, headers: answer.headers };
       parts.push(...partsOf(await answer.text()));
       if (parts.some(({ length }) => length > CARDS_OCTETS))
