@@ -4,7 +4,7 @@ import {
   isSentAway,
   mayBeOfAll,
   messageName,
-  noteGoodbye,
+  notePassed,
   openFaults,
   sourcePlace,
 } from '../../src/server/mail/copy/troubles/breaks.ts';
@@ -13,8 +13,12 @@ import type { Fetched, MailReader } from '../../src/server/mail/imap/streams.ts'
 
 const GOODBYE = new MailError('lost', 'Bye', { cause: Object.assign(new Error('BYE'), { responseStatus: 'BYE' }) });
 
-/** A source that has said goodbye, and what is read of it. @param onFetch may throw, and says whether it hands out */
-function openSource(onFetch: (uid: number) => boolean = () => true) {
+/**
+ * A source that has said goodbye, and what is read of it.
+ * @param onFetch may throw, and says whether it hands out
+ * @param isOver whether the connection has ended when it throws
+ */
+function openSource(onFetch: (uid: number) => boolean = () => true, isOver = true) {
   const read: number[] = [];
   async function* fetch(_path: string, uids: readonly number[]): AsyncIterable<Fetched> {
     for (const uid of uids) {
@@ -23,9 +27,9 @@ function openSource(onFetch: (uid: number) => boolean = () => true) {
       yield await Promise.resolve({ uid, octets: octets() } as Fetched);
     }
   }
-  const place = sourcePlace({ fetch } as unknown as MailReader, 'Lists', 1n);
+  const place = sourcePlace({ fetch, isOver } as unknown as MailReader, 'Lists', 1n);
   const run = { ...openFaults(), looked: () => {} };
-  noteGoodbye('source', run);
+  run.noteFault('goodbyes: source');
   const another = (message: Sized, others: readonly Sized[]) => readAnother(place, message, others, run);
   return { read, place, run, another };
 }
@@ -72,11 +76,27 @@ test('what is not handed out shows nothing, and another one is read the next tim
   expect(isSentAway('source', run)).toBe(false);
 });
 
-test('a goodbye at a message that has passed before is to the account, and not to that message', async () => {
-  const { place, run, another } = openSource(() => {
+test('after a goodbye at a message that has passed before no other one is read, until something passes', async () => {
+  const { read, run, another } = openSource(() => {
     throw GOODBYE;
   });
-  await expect(another({ uid: 100, size: 1 }, sized(1))).rejects.toBe(GOODBYE);
+  await expect(another({ uid: 100, size: 1 }, sized(1, 1))).rejects.toBe(GOODBYE);
   expect(run.faults('goodbyes: source')).toBe(2);
-  expect(run.faults(messageName(place, 1))).toBe(0);
+  expect(await another({ uid: 100, size: 1 }, sized(1, 1))).toBe(true);
+  expect(read).toEqual([1]);
+  notePassed('source', run);
+  run.noteFault('goodbyes: source');
+  await expect(another({ uid: 100, size: 1 }, sized(1, 1))).rejects.toBe(GOODBYE);
+  expect(read).toEqual([1, 2]);
+});
+
+test('after a refusal of a message that has passed before another one is read', async () => {
+  const refusal = new MailError('refused', 'No');
+  const { read, another } = openSource((uid) => {
+    if (uid === 1) throw refusal;
+    return true;
+  }, false);
+  await expect(another({ uid: 100, size: 1 }, sized(1, 1))).rejects.toBe(refusal);
+  expect(await another({ uid: 100, size: 1 }, sized(1, 1))).toBe(true);
+  expect(read).toEqual([1, 2]);
 });

@@ -250,3 +250,24 @@ test('what is not handed out and has another date is known by its size, if it ha
   const two = [{ uid: 1 }, { uid: 2, date: DATE + 60 }];
   expect(await matched(two, [there], given)).toMatchObject({ found: [[2, 11, 'stored']] });
 });
+
+test('what is not handed out and has another date is somebody else’s, if one that is read has kept its date', async () => {
+  const wanted = [{ uid: 1 }, { uid: 2, text: OTHER }];
+  const another = { uid: 12, text: OTHER, date: DATE + 60 };
+  const given = { withheld: [12], areNew: true };
+  expect(await matched(wanted, [{ uid: 11 }, another], given)).toMatchObject({ found: [[1, 11, 'stored']] });
+  expect(await matched(wanted, [{ uid: 11, date: DATE + 60 }, another], given)).toMatchObject({
+    found: [
+      [1, 11, 'stored'],
+      [2, 12, 'stored'],
+    ],
+  });
+});
+
+test('what is not handed out and has another date is not known by a size that both servers round', async () => {
+  const wanted = [{ uid: 1, size: 1024 }];
+  const there = [{ uid: 11, text: `${OTHER}More\r\n`, date: DATE + 60 }];
+  expect(await matched(wanted, there, { withheld: [11], areNew: true, sizeOf: () => 1024 })).toMatchObject({
+    found: [],
+  });
+});

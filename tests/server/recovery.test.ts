@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/clock.ts';
-import type { Group, LedgerMailbox, NewRow, Planned } from '../../src/server/mail/copy/ledger/ledger.ts';
+import type { Group, LedgerMailbox, NewRow, Planned, Row } from '../../src/server/mail/copy/ledger/ledger.ts';
 import { perhapsPresent, settlePresent } from '../../src/server/mail/copy/recovery/present.ts';
-import { settleAbandoned, settleUnsaid } from '../../src/server/mail/copy/recovery/recovery.ts';
+import { settleAbandoned, settleOpen, settleUnsaid } from '../../src/server/mail/copy/recovery/recovery.ts';
 import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
 import type { Sending, Unsaid } from '../../src/server/mail/copy/storing/settling.ts';
 import { openFaults } from '../../src/server/mail/copy/troubles/breaks.ts';
@@ -26,18 +26,22 @@ type Given = {
   /** Other mailboxes that are known. */
   readonly known?: readonly LedgerMailbox[];
   readonly disowned?: readonly number[];
+  /** Of the mailbox in the ledger. */
+  readonly rows?: readonly Partial<Row>[];
+  /** By UID, what the destination lists and does not hand out. */
+  readonly withheld?: readonly number[];
   /** What the destination says in place of opening the mailbox. */
   readonly refusal?: MailError;
 };
 
 /** A mailbox of both sides, and what the ledger is told of it. */
 async function mailboxWith(sent: readonly There[], there: readonly There[], given: Given = {}) {
-  const { groups = [], claims = [], known = [], disowned = [], refusal } = given;
+  const { groups = [], claims = [], known = [], disowned = [], rows: before = [], withheld = [], refusal } = given;
   const source = memoryAccount([{ path: 'Lists', messages: sent.map(mailOf) }]);
   const reader = await source.source.reader();
-  const checker = await memoryAccount([
-    { path: 'Lists', uidValidity: 3n, messages: there.map(mailOf) },
-  ]).source.reader();
+  const checker = await memoryAccount([{ path: 'Lists', uidValidity: 3n, messages: there.map(mailOf) }], {
+    withheld: (_, uid) => withheld.includes(uid),
+  }).source.reader();
   const rows: NewRow[] = [];
   const closed: number[] = [];
   const counted: number[] = [];
@@ -63,7 +67,9 @@ async function mailboxWith(sent: readonly There[], there: readonly There[], give
       signal: new AbortController().signal,
       onStep: async () => {},
       ledger: {
-        async *rows() {},
+        async *rows() {
+          if (before.length > 0) yield before;
+        },
         mailboxes: async () => [MAILBOX, ...known],
         groups: async () => groups,
         claimed: async () => new Set(claims),
@@ -93,6 +99,23 @@ function groupAt(uidNext: number, mailboxId = 2): Group {
 function plannedAs({ uid, text = TEXT, date = DATE }: There): Planned {
   return { uid, size: text.length, date };
 }
+
+test.each<[string, readonly Partial<Row>[], number | undefined]>([
+  ['is somebody else’s where a message read back has kept its date', [{ fate: 'stored', date: DATE }], undefined],
+  ['or has, in another form', [{ fate: 'kept', date: DATE }], undefined],
+  ['is what was on its way where none was read back', [{ fate: 'stored', date: DATE, verified: false }], 11],
+  ['or the one that was has another date', [{ fate: 'changed', date: DATE }], 11],
+  ['or no date that all servers keep', [{ fate: 'kept', date: 0 }], 11],
+])('what has come since, as large, with another date, and is not handed out, %s', async (_, read, uid) => {
+  const sent = { uid: 1 };
+  const rows = read.map((row) => ({ verified: true, ...row }));
+  const given = { withheld: [11], rows };
+  const { run, session, told } = await mailboxWith([sent], [{ uid: 11, date: DATE + 60 }], given);
+  const wanted = [plannedAs(sent)];
+  const group = { ...groupAt(10, MAILBOX.id), messages: wanted };
+  await settleOpen([group], wanted, MAILBOX, new Set(), session, run);
+  expect(told()).toEqual(uid === undefined ? [] : [[1, uid, 'stored']]);
+});
 
 describe('what was stored without its UID', () => {
   const settled = async (sent: readonly (Partial<Unsaid> & { readonly text?: string })[], there: readonly There[]) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sampleOf } from '../../folders.ts';
 import { HANGS_UP, SAYS_GOODBYE, type Quirks } from '../account.ts';
-import { scenarioWith } from './fair-scenario.ts';
+import { endsOf, scenarioWith } from './fair-scenario.ts';
 import { SMALL, type Scenario } from '../scenario.ts';
 import { simulate } from '../simulate.ts';
 
@@ -135,6 +135,63 @@ test.each([1, 4])(
     }
   },
 );
+
+test.each([1, 4])(
+  'a source that says goodbye after every five commands is gone on with (connections: %i)',
+  async (connections) => {
+    for (const letters of [
+      [10, 8, 8],
+      [1, 1, 2, 1, 1, 3, 1, 1, 1, 1],
+    ]) {
+      const source = { goodbyeAfterCommands: 5 };
+      expect(await minutesOf(scenarioWith(letters, { source, connections, sizes: SMALL }))).toBeLessThan(3);
+    }
+  },
+);
+
+test('what the source has not handed out before a worker died is not read in place of others', async () => {
+  const poison = Array.from(
+    { length: 6 },
+    (_, at) => ({ letter: 6 + at, side: 'source', breaks: SAYS_GOODBYE }) as const,
+  );
+  for (const atEffect of [390, 480, 570]) {
+    const given = { poison, connections: 1, sizes: SMALL, stops: [{ worker: 1, atEffect }] };
+    expect(await minutesOf(scenarioWith([6, 6], given))).toBeLessThan(15);
+  }
+});
+
+test.each(['hangs up', 'says goodbye', 'falls silent'])(
+  'a mailbox at which the source %s since it was copied keeps no message of another one back',
+  async (code) => {
+    const poison = [4, 5, 6].map((letter) => ({ letter, side: 'source', breaks: SAYS_GOODBYE }) as const);
+    const source = { closing: { path: 'INBOX', opens: 3, code } };
+    const { wrong, ends } = endsOf(await simulate(scenarioWith([4, 3, 4], { source, poison, sizes: SMALL })));
+    expect({ wrong, ends }).toEqual({ wrong: [], ends: [{ failure: undefined, mailboxesLeft: 1 }] });
+  },
+);
+
+test('new mail that the destination hands out late is not taken for what a worker died of sending, where sizes are rounded', async () => {
+  const deeds = Array.from({ length: 25 }, (_, at) => ({
+    side: 'destination' as const,
+    atCommand: 13 + 3 * at,
+    does: 'gets new mail' as const,
+  }));
+  const { accounts } = await simulate(
+    scenarioWith([8], {
+      source: { roundsSize: true },
+      destination: { roundsSize: true, uidPlus: true, multiAppend: false, leavesOut: 0.9 },
+      stops: [{ worker: 1, atEffect: 31 }],
+      deeds,
+      sizes: SMALL,
+      connections: 1,
+      weather: { latency: 0.1, jitter: 0, pieces: false },
+    }),
+  );
+  const digests = [accounts.source, accounts.destination].map(
+    ({ folders }) => new Set([...folders.values()].flatMap(({ messages }) => messages.map(({ digest }) => digest))),
+  );
+  expect([...(digests[0] ?? [])].filter((digest) => digests[1]?.has(digest) !== true)).toEqual([]);
+});
 
 test.each(['hangs up', 'says goodbye'] as const)(
   'a message that its owner moves away and back, and the destination %s at, does not keep an order from ending',

@@ -3,6 +3,7 @@ import type { CopySource, Waits } from '../../mail/copy/run/mail-copy.ts';
 import { readAnother, type Sized } from '../../mail/copy/troubles/another-message.ts';
 import {
   isReadable,
+  isSentAwayOften,
   notingBreaks,
   openFaults,
   readableOf,
@@ -166,7 +167,7 @@ export async function openStager(gathering: Gathering): Promise<Stager> {
       await readAnother(place, { uid, size }, stagedIn(listing), faults);
     };
     const [first] = together;
-    if (first !== undefined) await readAnotherThan(first);
+    if (first !== undefined && isSentAwayOften('source', faults)) await readAnotherThan(first);
     await fetch(listing, together, reader);
     for (const uid of alone) {
       try {

@@ -12,7 +12,15 @@ import type { Sizes } from './run/sizes.ts';
 import type { Fetches } from './storing/fetches.ts';
 import { askForFirst, sendMessages } from './storing/sending.ts';
 import { refuse, type Sending, type Unsaid } from './storing/settling.ts';
-import { appendName, BREAKS_ALONE, BREAKS_TOGETHER, isSentAway, messageName, sourcePlace } from './troubles/breaks.ts';
+import {
+  appendName,
+  BREAKS_ALONE,
+  BREAKS_TOGETHER,
+  isSentAway,
+  isSentAwayOften,
+  messageName,
+  sourcePlace,
+} from './troubles/breaks.ts';
 import { readAnother } from './troubles/another-message.ts';
 import { isSuspect, notingHangUps } from './troubles/hang-ups.ts';
 
@@ -191,8 +199,8 @@ function countWaiting(known: KnownRows, { folder, listing, run }: Work): number 
 /** A mailbox as it was listed, and what is known of it. */
 type KnownFolder = Pick<Work, 'folder' | 'listing'> & { readonly known: KnownRows };
 
-function* settledIn({ listing, known }: KnownFolder): Iterable<Planned> {
-  for (const message of listing.messages) if (known.settled.has(message.uid)) yield message;
+function* readIn({ listing, known: { settled, refused } }: KnownFolder): Iterable<Planned> {
+  for (const message of listing.messages) if (settled.has(message.uid) && !refused.has(message.uid)) yield message;
 }
 
 /** What was stored of another mailbox; of a large one, some. */
@@ -210,12 +218,14 @@ async function readAnyOther(
   { reader }: Session,
   { mailbox: { sourcePath, sourceUidValidity }, run }: Into,
 ): Promise<void> {
-  if (await readAnother(sourcePlace(reader, sourcePath, sourceUidValidity), message, settledIn(listed), run)) return;
+  if (await readAnother(sourcePlace(reader, sourcePath, sourceUidValidity), message, readIn(listed), run)) return;
   for (const { id, ...other } of [...run.known.values()].flat()) {
-    if (other.sourcePath === sourcePath || reader.isOver) continue;
+    const failed = `another one of ${other.sourcePath}`;
+    if (other.sourcePath === sourcePath || run.faults(failed) > 0) continue;
     const place = sourcePlace(reader, other.sourcePath, other.sourceUidValidity);
     const isDone = await readAnother(place, message, someStored(id, run), run).catch((error: unknown) => {
       // Trouble of that mailbox tells nothing of this one.
+      run.noteFault(failed);
       if (reader.isOver || !(error instanceof MailError)) throw error;
       return false;
     });
@@ -349,7 +359,8 @@ async function sendWaiting(
   try {
     const ofWhole = ordered(whole, listed.folder, run.copy.sizes);
     const [first] = ofWhole;
-    if (begun === undefined && first !== undefined) await readAnyOther(first, listed, session, into);
+    if (begun === undefined && first !== undefined && isSentAwayOften('source', run))
+      await readAnyOther(first, listed, session, into);
     // The last answer to an append was BYE. This connection has settled and listed, and may end before anything is
     // appended.
     if (begun === undefined && whole.length > 0 && isSentAway('appends', run))

@@ -16,6 +16,8 @@ const CHECKED_AT_ONCE = 200;
  */
 export type KnownRows = {
   readonly settled: UidSet;
+  /** Those of the settled that the destination refused, or the source did not hand out. */
+  readonly refused: UidSet;
   readonly validities: ReadonlySet<bigint>;
   /** The highest UID of what was stored, as far as the server has reported UIDs. */
   readonly lastUid: number;
@@ -38,7 +40,14 @@ export function isUnread({ fate, verified, sha256, destinationUid }: Row): boole
 /** What is known of a mailbox that has no rows: fresh each time, to be filled. */
 export function noRows() {
   const count: FolderCount = { done: 0, total: 0, bytes: 0, kept: 0, octetsLeft: null };
-  return { settled: new UidSet(), validities: new Set<bigint>(), lastUid: 0, checks: [] as Check[], count };
+  return {
+    settled: new UidSet(),
+    refused: new UidSet(),
+    validities: new Set<bigint>(),
+    lastUid: 0,
+    checks: [] as Check[],
+    count,
+  };
 }
 
 /**
@@ -46,7 +55,7 @@ export function noRows() {
  * there
  */
 export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: MessageList): Promise<KnownRows> {
-  const { settled, validities, checks, count } = noRows();
+  const { settled, refused, validities, checks, count } = noRows();
   let lastUid = 0;
   let unchecked: { uidValidity: bigint; messages: Check['messages'][number][] } | undefined;
   for await (const page of copy.ledger.rows(mailbox.id))
@@ -54,6 +63,7 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: M
       const { uid, fate, size, date, sha256, destinationUid, destinationUidValidity: uidValidity } = row;
       if (fate === 'gone' && listed?.has(uid) === true) continue;
       settled.add(uid);
+      if (fate === 'refused') refused.add(uid);
       if (!AT_DESTINATION.has(fate) || uidValidity === undefined || destinationUid === undefined) continue;
       validities.add(uidValidity);
       // A twin has the UID of another row's message, or of the subscriber's own.
@@ -76,7 +86,7 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: M
         ...(subject === undefined ? {} : { subject }),
       });
     }
-  return { settled, validities, lastUid, checks, count };
+  return { settled, refused, validities, lastUid, checks, count };
 }
 
 /**

@@ -60,8 +60,8 @@ export type Matched = {
  *   these
  * @param readsRest whether what is not found is sent: then, if no likely one fits, all are read, as the destination may
  *   keep neither sizes nor dates
- * @param areNew whether the candidates have come since the messages were sent: then one that is not handed out and has
- *   the right size is enough, whatever its date
+ * @param areNew whether the candidates have come since the messages were sent, to a server that may keep no dates: then
+ *   one that is not handed out, and has as many octets, is enough, unless one that is read shows that dates are kept
  */
 export async function match(
   wanted: readonly Wanted[],
@@ -147,13 +147,19 @@ async function matchAmong(
       : [...unread.keys()]
           .filter((uid) => isReadable(destination, uid, run))
           .map((uid) => messageName(destination, uid));
-  matchUnread(wanted, known, unread, found, { areStored, areNew });
+  matchUnread(wanted, known, unread, found, { areStored, areNew: areNew && !areDatesKept(wanted, found) });
   // One that can't be compared now must be there in another form, and is compared when it is read back.
   const stored = uncompared.filter(({ uid }) => areStored(uid));
   const rest = new Map(unfit.map((listed) => [listed.uid, listed]));
   matchUnread(stored, known, rest, found, { areStored: () => false, areNew: false });
   const unseen = source === null ? [] : unsent.map((uid) => messageName(source, uid));
   return { found, gone, unseen: [...unhanded, ...unseen] };
+}
+
+/** Whether one that was read has the date that was sent with it: then one with another date is somebody else's. */
+function areDatesKept(wanted: readonly Wanted[], found: ReadonlyMap<number, Found>): boolean {
+  const isKept = (one: Found | undefined) => one?.isRead === true && one.hasDate;
+  return wanted.some(({ uid, date }) => date !== null && isKept(found.get(uid)));
 }
 
 /** What listings tell of a message, as a key for comparing. */
@@ -183,12 +189,14 @@ function matchUnread(
     );
     for (const message of wanted) {
       // If no date is known, or kept, the size has to do: else each run would store it again.
-      const isEnough = BY_DATE.includes(likeness) || (likeness === bySize && (areNew || message.date === null));
-      if (!isEnough && !areStored(message.uid)) continue;
+      const isBySize = likeness === bySize && (areNew || message.date === null);
+      if (!BY_DATE.includes(likeness) && !isBySize && !areStored(message.uid)) continue;
       const digest = known.get(message.uid);
       if (found.has(message.uid) || digest === undefined) continue;
       const one = alike.first(likeness(message));
       if (one === undefined) continue;
+      // Where both servers round sizes, many are equal.
+      if (isBySize && message.date !== null && !areStored(message.uid) && one.size !== digest.size) continue;
       left.delete(one);
       found.set(message.uid, { fate: 'stored', destinationUid: one.uid, ...digest, isRead: false, hasDate: true });
     }

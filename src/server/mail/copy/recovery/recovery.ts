@@ -113,7 +113,8 @@ export async function settleOpen(
     }),
   );
   const areStored = (uid: number) => said.has(uid);
-  const matching = { areStored, readsRest: true, areNew: before.length === 0 };
+  const areNew = before.length === 0 && !(await areDatesKept(mailbox, run));
+  const matching = { areStored, readsRest: true, areNew };
   // Their digests are known, even if the source has them under another name by now.
   const looked = wanted.map((message) => said.get(message.uid) ?? message);
   const { found, gone, unseen } = await match(looked, source, candidates, destination, run, matching);
@@ -165,6 +166,19 @@ export async function settleOpen(
 function fateOf({ fate, hasDate }: Found, sent: Pick<Planned, 'date' | 'isRedated'>, clock: Clock): Found['fate'] {
   if (!hasDate) return fate !== 'changed' && isUnsureDate(sent.date, clock) ? 'kept' : 'changed';
   return fate === 'stored' ? fateAsSent(sent) : fate;
+}
+
+/** Whether the destination has kept the date of a message that was read back, of this mailbox or another one. */
+async function areDatesKept({ id }: LedgerMailbox, { copy, known }: Run): Promise<boolean> {
+  const others = [...known.values()].flat().map((mailbox) => mailbox.id);
+  for (const mailboxId of new Set([id, ...others]))
+    for await (const page of copy.ledger.rows(mailboxId)) {
+      const read = page.filter(({ verified, date }) => verified && !isUnsureDate(date, copy.clock));
+      if (read.some(({ fate }) => fate === 'stored' || fate === 'kept')) return true;
+      // Of a large mailbox, some are enough.
+      break;
+    }
+  return false;
 }
 
 /** Digests of messages that the destination has, for which one of these may be a twin. */

@@ -1,9 +1,9 @@
-import { isFarewell } from '../../imap/mail-error.ts';
-import { mayBeOfAll, messageName, noteGoodbye, notePassed, type Faults, type Place } from './breaks.ts';
+import { mayBeOfAll, messageName, noteEndAtAnother, notePassed, type Faults, type Place } from './breaks.ts';
 
 /*
  * A server that fails at one message fails at it each time, with nothing else left to be read in between. So another
- * message is read before it: if that passes, the account is well, and need not be waited for.
+ * message is read before it: if that passes, the account is well, and need not be waited for. If that fails, too, nobody
+ * knows which of them is to blame, as it may have been damaged since, and no further one is read until something passes.
  */
 
 /** A message of a {@link Place}; its size in octets. */
@@ -42,11 +42,11 @@ export async function readAnother(
       hasPassed = true;
     }
   } catch (error) {
-    // It has passed before: the BYE is not to this message.
-    if (isFarewell(error)) noteGoodbye(account, run);
+    if (reader.isOver) noteEndAtAnother(error, account, run);
     throw error;
+  } finally {
+    if (!hasPassed) run.noteFault(messageName(place, nearest.uid));
   }
   if (hasPassed) notePassed(account, run);
-  else run.noteFault(messageName(place, nearest.uid));
   return true;
 }

@@ -78,6 +78,7 @@ export function noteBreak(name: string, path: string, run: Faults): void {
 export function notePassed(passing: Passing, run: Faults): void {
   run.forgetFaults(goodbyesTo(passing));
   run.forgetFaults(troubledIn(passing));
+  run.forgetFaults(failedAnotherOf(passing));
   run.noteFault(passedBy(passing));
 }
 
@@ -121,14 +122,27 @@ export function leftByGoodbyes(
   return left.length > 0 || run.faults(LEFT_BY_TROUBLE) > 0 ? 'goodbyes' : null;
 }
 
-/** Whether a server has failed at messages, and none has passed since, so that all of the account may be concerned. */
+/**
+ * Whether a server has failed at messages, and none has passed since, so that all of the account may be concerned: nor
+ * has it failed at a message that had passed before, which tells no more than that.
+ */
 export function mayBeOfAll(account: Account, run: Pick<Faults, 'faults'>): boolean {
+  if (run.faults(failedAnotherOf(account)) > 0) return false;
   return isSentAway(account, run) || run.faults(troubledIn(account)) > 0;
 }
 
-/** Notes a BYE that is surely not to a message. */
-export function noteGoodbye(passing: Passing, run: Faults): void {
-  run.noteFault(goodbyesTo(passing));
+/**
+ * Whether so many BYEs have come since the last message passed that they may be taken for the account's. A few come
+ * from servers that say it after so many commands.
+ */
+export function isSentAwayOften(passing: Passing, run: Pick<Faults, 'faults'>): boolean {
+  return run.faults(goodbyesTo(passing)) > GOODBYES_AT_MOST / 2;
+}
+
+/** Notes that the connection has ended at a message that had passed before. */
+export function noteEndAtAnother(error: unknown, passing: Passing, run: Faults): void {
+  run.noteFault(failedAnotherOf(passing));
+  if (isFarewell(error)) run.noteFault(goodbyesTo(passing));
 }
 
 /** Whether a BYE has come since the last message passed. */
@@ -164,6 +178,10 @@ export function noteLeftByTrouble(run: Pick<Faults, 'noteFault'>): void {
 /** The name under which a run counts BYEs at messages it may leave out, though they may have concerned the account. */
 function leftBy(passing: Passing): string {
   return `left by goodbyes: ${passing}`;
+}
+
+function failedAnotherOf(passing: Passing): string {
+  return `failed at one that had passed: ${passing}`;
 }
 
 function passedBy(passing: Passing): string {
