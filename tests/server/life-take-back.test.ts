@@ -765,6 +765,10 @@ describe('taking back', () => {
     const next = await again(world, first);
     await whenEnded(world, next);
     expect((await statusOf(world, next)).earlier).toBe(first.id);
+    // As a page is told it for the last time: its operations have ended, and the transfer is about to.
+    await world.web.database.query('update transfers set finished = null where id = $1', [next.id]);
+    expect((await statusOf(world, next)).earlier).toBe(first.id);
+    await world.web.database.query('update transfers set finished = now() where id = $1', [next.id]);
     await world.web.database.query('update take_backs set finished = null');
     expect((await statusOf(world, next)).earlier).toBeUndefined();
   });

@@ -454,7 +454,7 @@ describe('a notification', () => {
     for (const secret of ['a@b.example', 'c@d.example', '12 messages', 'Yahoo']) expect(letter).not.toContain(secret);
   });
 
-  test('is not held up by one of another transfer that its mail server takes minutes over, but by its own', async () => {
+  test('is not held up by one to somebody else that the mail server takes minutes over, but by the owner’s own', async () => {
     const slow = Promise.withResolvers<null>();
     await using smtp = await startSmtp((deliveries) => (deliveries === 1 ? slow.promise : null));
     await using filled = await openFilled();

@@ -12,7 +12,7 @@ import type {
 } from '../../contract/calls/status.ts';
 import type { Operation } from '../../contract/operation.ts';
 import type { Provider } from '../../contract/provider.ts';
-import { SKIPPED_SHOWN, type StatusValue } from '../../contract/transfer-status.ts';
+import { goesOn, SKIPPED_SHOWN, type StatusValue } from '../../contract/transfer-status.ts';
 import type { Sql } from '../store/database.ts';
 import { endOfRest } from './attention.ts';
 import { earlierToTakeBack } from './taking-back.ts';
@@ -111,7 +111,8 @@ async function progressesOf(sql: Sql, sources: StatusSources, id: string): Promi
   if (standing !== null) status.emailforwarding = standing;
   const daily = await sources.daily(id);
   if (daily !== null) status.daily = daily;
-  if (!first.has_ended || first.is_export) return status;
+  // A page is told nothing more once the operations have ended, a moment before their transfer.
+  if ((!first.has_ended && goesOn(status)) || first.is_export) return status;
   if (await sources.bringsBack(id)) status.brings_back = true;
   const earlier = await earlierToTakeBack(sql, id);
   return earlier === null ? status : { ...status, earlier };

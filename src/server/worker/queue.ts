@@ -35,7 +35,7 @@ const HELD_PRIORITY = 1;
 const SOON_MS = 60_000;
 
 const LOOK_FOR_NOTIFICATIONS_SECONDS = 2;
-/** So many letters, or SMS, of as many transfers go out together: over one of them a mail server may take minutes. */
+/** So many letters, or SMS, to as many people go out together: over one of them a mail server may take minutes. */
 const TOLD_AT_ONCE = 4;
 /** Errors of the queue with the same code are logged once within this time. */
 const TOLD_AGAIN_MS = 60_000;
@@ -85,7 +85,7 @@ export type JobQueue = AsyncDisposable & {
     atOnce: number,
     run: (transferId: string, signal: AbortSignal) => Promise<void>,
   ): Promise<AsyncDisposable>;
-  /** Takes letters and SMS, of each transfer one at a time; if `tell` throws, the notification is tried again later. */
+  /** Takes letters and SMS, to each contact one at a time; if `tell` throws, the notification is tried again later. */
   workOnNotifications(tell: Notifier['tell']): Promise<AsyncDisposable>;
 };
 
@@ -168,8 +168,8 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     announce: async (transferId, kind, { sql, occurrence } = {}) => {
       const job: NotificationJob = { transferId, kind, ...(occurrence === undefined ? {} : { occurrence }) };
       const id = onceIdOf(job);
-      const queue = await queueOf(sql ?? database, job, id);
-      await boss.send(queue, job, { id, group: { id: transferId }, ...within(sql) }).catch(throwFault);
+      const { queue, group } = await wayOf(sql ?? database, job, id);
+      await boss.send(queue, job, { id, group, ...within(sql) }).catch(throwFault);
     },
     resume: () => queueIdle(boss, database),
     mendTimes: () => mendTimes(database, log),
@@ -243,18 +243,28 @@ function within(sql: Sql | undefined): Pick<SendOptions, 'db'> {
 }
 
 /**
- * The queue that has it already, so that it is dropped: an ID is known to one queue only, and the contact may have been
- * another one then, or the version one without this queue.
+ * The queue, and of whose notifications one goes out at a time. It is the queue that has it already, so that it is
+ * dropped: an ID is known to one queue only, and the contact may have been another one then, or the version one without
+ * this queue.
  */
-async function queueOf(sql: Sql, { transferId, kind }: NotificationJob, id: string): Promise<string> {
-  if (kind === 'review') return NOTIFICATIONS;
+async function wayOf(
+  sql: Sql,
+  { transferId, kind }: NotificationJob,
+  id: string,
+): Promise<{ readonly queue: string; readonly group: { readonly id: string } }> {
+  if (kind === 'review') return { queue: NOTIFICATIONS, group: { id: transferId } };
   const [transfer] = await sql.query<{ contact: string | null; queue: string | null }>(
     `select notification_contact as contact,
        (select name from pgboss.job where name = any($2) and id = $3 limit 1) as queue
      from transfers where id = $1`,
     [transferId, TELLING, id],
   );
-  return transfer?.queue ?? (v.is(UsPhone, transfer?.contact) ? TEXTS : NOTIFICATIONS);
+  const contact = transfer?.contact ?? transferId;
+  return {
+    queue: transfer?.queue ?? (v.is(UsPhone, contact) ? TEXTS : NOTIFICATIONS),
+    // Nobody's address stays in a job.
+    group: { id: createHash('sha256').update(contact).digest('hex').slice(0, 32) },
+  };
 }
 
 /** The same job always gets the same ID (a UUID of version 8, RFC 9562), and pg-boss keeps the first one. */
