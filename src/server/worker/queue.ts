@@ -85,7 +85,7 @@ export type JobQueue = AsyncDisposable & {
     atOnce: number,
     run: (transferId: string, signal: AbortSignal) => Promise<void>,
   ): Promise<AsyncDisposable>;
-  /** Takes letters and SMS, to each contact one at a time; if `tell` throws, the notification is tried again later. */
+  /** Takes letters and SMS, of each mailbox's owner one at a time; if `tell` throws, the notification is tried again later. */
   workOnNotifications(tell: Notifier['tell']): Promise<AsyncDisposable>;
 };
 
@@ -253,17 +253,18 @@ async function wayOf(
   id: string,
 ): Promise<{ readonly queue: string; readonly group: { readonly id: string } }> {
   if (kind === 'review') return { queue: NOTIFICATIONS, group: { id: transferId } };
-  const [transfer] = await sql.query<{ contact: string | null; queue: string | null }>(
+  const [transfer] = await sql.query<{ contact: string | null; queue: string | null; first: string }>(
     `select notification_contact as contact,
-       (select name from pgboss.job where name = any($2) and id = $3 limit 1) as queue
+       (select name from pgboss.job where name = any($2) and id = $3 limit 1) as queue,
+       (select first.id from transfers first where first.source_email = transfers.source_email
+         order by created limit 1) as first
      from transfers where id = $1`,
     [transferId, TELLING, id],
   );
-  const contact = transfer?.contact ?? transferId;
   return {
-    queue: transfer?.queue ?? (v.is(UsPhone, contact) ? TEXTS : NOTIFICATIONS),
-    // Nobody's address stays in a job.
-    group: { id: createHash('sha256').update(contact).digest('hex').slice(0, 32) },
+    queue: transfer?.queue ?? (v.is(UsPhone, transfer?.contact) ? TEXTS : NOTIFICATIONS),
+    // A mailbox's first transfer stands for its owner, whose address stays in no job.
+    group: { id: transfer?.first ?? transferId },
   };
 }
 

@@ -1,7 +1,7 @@
 import { isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Listed, MailWriter, Opened, Selected } from '../imap/streams.ts';
 import type { AddedMailbox, Group, LedgerMailbox, Planned } from './ledger/ledger.ts';
-import { AT_DESTINATION, noRows, olderOf, readRows, takeOverOlder, type KnownRows } from './looking/known-rows.ts';
+import { noRows, olderOf, readRows, takeOverOlder, type KnownRows } from './looking/known-rows.ts';
 import { listMailbox, type Listing } from './looking/listing.ts';
 import { afterRefusal, openBoth, reopen, unlessClosed } from './mailboxes/both-mailboxes.ts';
 import { findAnew } from './mailboxes/renumbered.ts';
@@ -9,6 +9,7 @@ import { hasBrokenOff, perhapsPresent, settlePresent } from './recovery/present.
 import { settleOpen, settleUnsaid, wantedOf } from './recovery/recovery.ts';
 import { FolderLeft, type Run, type Session } from './run/run.ts';
 import type { Sizes } from './run/sizes.ts';
+import { readAnyOther } from './storing/any-other.ts';
 import type { Fetches } from './storing/fetches.ts';
 import { askForFirst, sendMessages } from './storing/sending.ts';
 import { refuse, type Sending, type Unsaid } from './storing/settling.ts';
@@ -21,7 +22,6 @@ import {
   messageName,
   sourcePlace,
 } from './troubles/breaks.ts';
-import { readAnother } from './troubles/another-message.ts';
 import { isSuspect, notingHangUps } from './troubles/hang-ups.ts';
 
 /** How often, in one run, a folder's messages are looked for again because its destination has another UIDVALIDITY. */
@@ -196,44 +196,6 @@ function countWaiting(known: KnownRows, { folder, listing, run }: Work): number 
   return waiting.length;
 }
 
-/** A mailbox as it was listed, and what is known of it. */
-type KnownFolder = Pick<Work, 'folder' | 'listing'> & { readonly known: KnownRows };
-
-function* readIn({ listing, known: { settled, refused } }: KnownFolder): Iterable<Planned> {
-  for (const message of listing.messages) if (settled.has(message.uid) && !refused.has(message.uid)) yield message;
-}
-
-/** What was stored of another mailbox; of a large one, some. */
-async function* someStored(mailboxId: number, { copy }: Run): AsyncIterable<Planned> {
-  for await (const page of copy.ledger.rows(mailboxId)) {
-    for (const row of page) if (AT_DESTINATION.has(row.fate)) yield row;
-    return;
-  }
-}
-
-/** As {@link readAnother}; if none of this mailbox has been read before, one of another mailbox. */
-async function readAnyOther(
-  message: Planned,
-  listed: KnownFolder,
-  { reader }: Session,
-  { mailbox: { sourcePath, sourceUidValidity }, run }: Into,
-): Promise<void> {
-  if (await readAnother(sourcePlace(reader, sourcePath, sourceUidValidity), message, readIn(listed), run)) return;
-  for (const { id, ...other } of [...run.known.values()].flat()) {
-    const failed = `another one of ${other.sourcePath}`;
-    if (other.sourcePath === sourcePath || run.faults(failed) > 0) continue;
-    const place = sourcePlace(reader, other.sourcePath, other.sourceUidValidity);
-    const isDone = await readAnother(place, message, someStored(id, run), run).catch((error: unknown) => {
-      // Trouble of that mailbox tells nothing of this one.
-      run.noteFault(failed);
-      if (reader.isOver || !(error instanceof MailError)) throw error;
-      return false;
-    });
-    if (isDone) break;
-  }
-  await reopen(reader, sourcePath, sourceUidValidity, run);
-}
-
 function waitingIn({ messages, leftOut }: FolderListing, { settled }: KnownRows): readonly Planned[] {
   return messages.filter(({ uid }) => !settled.has(uid) && !leftOut.has(uid));
 }
@@ -262,7 +224,6 @@ async function settleAndSend(
 ): Promise<void> {
   const { folder, listing } = work;
   const { mailbox, selected, claims, session, run } = into;
-  const listed = { folder, listing, known };
   const place = `${mailbox.id} ${selected.uidValidity}`;
   const from = Math.min(unknownFrom(mailbox, selected, known, groups), run.unlooked.get(place) ?? Infinity);
   run.unlooked.set(place, from);
@@ -276,12 +237,12 @@ async function settleAndSend(
   const perhaps = await perhapsPresent(waiting, from, into);
   if (perhaps.length === 0) {
     run.unlooked.delete(place);
-    return sendWaiting(waiting, into, begun, listed);
+    return sendWaiting(waiting, into, begun, work, known);
   }
   const lookAndSend = async (by: Session) => {
     noteKnown(await settlePresent(perhaps, { ...into, session: by }), known, into);
     run.unlooked.delete(place);
-    await sendWaiting(waitingIn(listing, known), { ...into, session: by }, undefined, listed);
+    await sendWaiting(waitingIn(listing, known), { ...into, session: by }, undefined, work, known);
   };
   if (begun === undefined)
     return hasBrokenOff(mailbox, run) ? overNewSession(session, mailbox, run, lookAndSend) : lookAndSend(session);
@@ -338,7 +299,8 @@ async function sendWaiting(
   waiting: readonly Planned[],
   into: Into,
   begun: Begun | undefined,
-  listed: KnownFolder,
+  { folder, listing: { messages } }: Work,
+  known: KnownRows,
 ): Promise<void> {
   const { mailbox, selected, session, run } = into;
   let lookFrom = selected.uidNext ?? 1;
@@ -357,10 +319,10 @@ async function sendWaiting(
   for (const message of waiting)
     (Math.max(breaksOf(message), appendBreaksOf(message)) < BREAKS_TOGETHER ? whole : suspects).push(message);
   try {
-    const ofWhole = ordered(whole, listed.folder, run.copy.sizes);
+    const ofWhole = ordered(whole, folder, run.copy.sizes);
     const [first] = ofWhole;
     if (begun === undefined && first !== undefined && isSentAwayOften('source', run))
-      await readAnyOther(first, listed, session, into);
+      await readAnyOther(first, { messages, known }, session, into);
     // The last answer to an append was BYE. This connection has settled and listed, and may end before anything is
     // appended.
     if (begun === undefined && whole.length > 0 && isSentAway('appends', run))
@@ -375,7 +337,7 @@ async function sendWaiting(
       try {
         const over = appendBreaksOf(message) >= BREAKS_TOGETHER ? overNewSession : overNewReader;
         await over(session, mailbox, run, async (by) => {
-          if (breaksOf(message) > 0) await readAnyOther(message, listed, by, into);
+          if (breaksOf(message) > 0) await readAnyOther(message, { messages, known }, by, into);
           await sendMessages([message], sendingOver(by));
         });
       } catch (error) {

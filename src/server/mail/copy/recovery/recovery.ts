@@ -32,6 +32,9 @@ import { unlessInTrouble } from '../troubles/troubles.ts';
  * another UIDVALIDITY              UIDs mean nothing               matching by digest over the mailbox, then the others
  */
 
+/** Of so many other mailboxes at most it is asked if their dates were kept. */
+const OTHERS_ASKED = 20;
+
 /**
  * Messages that open groups may have stored. Those of a group under an older UIDVALIDITY of the source have new UIDs,
  * and are recognised by size and date.
@@ -113,7 +116,7 @@ export async function settleOpen(
     }),
   );
   const areStored = (uid: number) => said.has(uid);
-  const areNew = before.length === 0 && candidates.length > 0 && !(await areDatesKept(mailbox, run));
+  const areNew = before.length === 0 && candidates.length > 0 && !(await hasKeptDates(mailbox, run));
   const matching = { areStored, readsRest: true, areNew };
   // Their digests are known, even if the source has them under another name by now.
   const looked = wanted.map((message) => said.get(message.uid) ?? message);
@@ -168,11 +171,8 @@ function fateOf({ fate, hasDate }: Found, sent: Pick<Planned, 'date' | 'isRedate
   return fate === 'stored' ? fateAsSent(sent) : fate;
 }
 
-/** Of so many other mailboxes at most it is asked if their dates were kept. */
-const OTHERS_ASKED = 20;
-
 /** Whether the destination has kept the date of a message that was read back, of this mailbox or another one. */
-async function areDatesKept({ id }: LedgerMailbox, { copy, known }: Run): Promise<boolean> {
+async function hasKeptDates({ id }: LedgerMailbox, { copy, known }: Run): Promise<boolean> {
   const others = [...known.values()].flat().map((mailbox) => mailbox.id);
   for (const mailboxId of new Set([id, ...others.slice(0, OTHERS_ASKED)]))
     for await (const page of copy.ledger.rows(mailboxId)) {
