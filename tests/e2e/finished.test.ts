@@ -704,20 +704,26 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     return await there.getByText(said).first().innerText();
   };
 
-  test.each([
-    ['America/New_York', '2025-11-02T04:59:00Z', '12:59 AM'],
+  const SET_BACK = [
     ['America/New_York', '2025-11-02T05:30:00Z', '1:30 AM EDT'],
+    ['America/New_York', '2025-11-02T04:59:00Z', '12:59 AM'],
     ['America/New_York', '2025-11-02T06:30:00Z', '1:30 AM EST'],
     ['America/New_York', '2025-11-02T07:00:00Z', '2:00 AM'],
     ['Australia/Lord_Howe', '2026-04-04T14:40:00Z', '1:40 AM GMT+11'],
     ['Australia/Lord_Howe', '2026-04-04T15:10:00Z', '1:40 AM GMT+10:30'],
     ['Antarctica/Troll', '2026-10-25T00:30:00Z', '2:30 AM GMT+2'],
     ['Antarctica/Troll', '2026-10-25T02:30:00Z', '2:30 AM GMT'],
-  ])('where clocks are set back, in %s, it is said which %s is meant: %s', async (zone, until, time) => {
-    const waiting = { status: 'inprogress', done: 3, total: 12, waiting: { reason: 'provider_limit', until } };
-    const said = await inZone(zone, { emailmigration: waiting }, "We'll carry on around");
-    expect(said.replaceAll(/\s/g, ' ')).toContain(` at ${time}.`);
-  });
+  ] as const;
+
+  test.each(sampleOf(SET_BACK, 4))(
+    'where clocks are set back, in %s, it is said which %s is meant: %s',
+    { tags: 'sampled' },
+    async (zone, until, time) => {
+      const waiting = { status: 'inprogress', done: 3, total: 12, waiting: { reason: 'provider_limit', until } };
+      const said = await inZone(zone, { emailmigration: waiting }, "We'll carry on around");
+      expect(said.replaceAll(/\s/g, ' ')).toContain(` at ${time}.`);
+    },
+  );
 
   test.each([
     ['America/Los_Angeles', 'November 30, 2025 at 10:30 PM', 'November 30, 2025.'],

@@ -102,7 +102,8 @@ async function clear(
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await context.clearCookies();
   await context.clearPermissions();
-  await page.goto(`${url}/nothing.txt`);
+  // A Back that closes a dialog may still be under way, and would break off a navigation that begins just then.
+  await page.goto(`${url}/nothing.txt`).catch(() => page.goto(`${url}/nothing.txt`));
   await page.evaluate(() => {
     localStorage.clear();
     sessionStorage.clear();
