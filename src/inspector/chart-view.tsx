@@ -17,6 +17,8 @@ type Props = {
 
 const NOTHING: ReadonlySet<string> = new Set();
 const STEP = 60;
+/** In px; a hand that clicks moves a little, too. */
+const DRAGGED_FROM = 4;
 const ZOOM = 1.25;
 
 /** The chart. It is zoomed with the wheel, panned by dragging, and both with the keys: arrows, +, - and 0. */
@@ -25,6 +27,7 @@ export function ChartView({ drawing, lit, found = NOTHING, focus, onOpen, onFoll
   const [view, setView] = useState<View>(FIT);
   const inside = useMemo(() => ({ __html: drawn(drawing) }), [drawing]);
 
+  const dragged = useRef(0);
   const known = useRef<Drawing | null>(null);
   useEffect(() => {
     const box = drawing.boxes.find(({ state }) => state.path === focus);
@@ -89,11 +92,16 @@ export function ChartView({ drawing, lit, found = NOTHING, focus, onOpen, onFoll
           event.stopPropagation();
           setView(change);
         }}
+        onPointerDown={() => {
+          dragged.current = 0;
+        }}
         onPointerMove={(event) => {
-          if (event.buttons === 1) setView((before) => moved(before, event.movementX, event.movementY));
+          if (event.buttons !== 1) return;
+          dragged.current += Math.abs(event.movementX) + Math.abs(event.movementY);
+          setView((before) => moved(before, event.movementX, event.movementY));
         }}
         onClick={({ target }) => {
-          if (!(target instanceof Element)) return;
+          if (!(target instanceof Element) || dragged.current > DRAGGED_FROM) return;
           const state = target.closest<SVGElement>('[data-state]')?.dataset['state'];
           const exit = target.closest<SVGElement>('[data-to]')?.dataset['to'];
           if (exit !== undefined) onFollow(exit);

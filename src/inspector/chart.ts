@@ -18,7 +18,8 @@ export type Way = {
   readonly from: string;
   readonly to: readonly string[];
   readonly event: string;
-  readonly guard?: string;
+  /** For example `if the email is malformed`, or `else` after others of the same event; none if it is always taken. */
+  readonly condition?: string;
   readonly actions: readonly string[];
 };
 
@@ -31,8 +32,8 @@ export const AT_ONCE = 'at once';
 export function chartOf(machine: AnyStateMachine): Chart {
   const ways: Way[] = [];
   const read = (node: AnyStateNode): ChartState => {
-    const definitions = [...node.transitions.values()].flat();
-    for (const definition of [...(node.always ?? []), ...definitions]) ways.push(wayOf(node, definition));
+    for (const definitions of [node.always ?? [], ...node.transitions.values()])
+      ways.push(...definitions.map((definition, index) => wayOf(node, definition, index > 0)));
     return {
       path: pathOf(node),
       name: node.key,
@@ -60,15 +61,21 @@ function pathOf(node: AnyStateNode): string {
   return node.path.join('.');
 }
 
-function wayOf(node: AnyStateNode, definition: AnyTransitionDefinition): Way {
+function wayOf(node: AnyStateNode, definition: AnyTransitionDefinition, afterOthers: boolean): Way {
+  const condition = conditionWords(definition.guard, afterOthers);
   const targets: readonly AnyStateNode[] = definition.target ?? [];
   return {
     from: pathOf(node),
     to: targets.map(pathOf),
     event: eventWords(node, definition.eventType),
     actions: definition.actions.map(actionWords),
-    ...(definition.guard === undefined ? {} : { guard: guardWords(definition.guard).replace(/^\((.*)\)$/, '$1') }),
+    ...(condition !== undefined && { condition }),
   };
+}
+
+function conditionWords(guard: unknown, afterOthers: boolean): string | undefined {
+  if (guard !== undefined) return `if ${guardWords(guard).replace(/^\((.*)\)$/, '$1')}`;
+  return afterOthers ? 'else' : undefined;
 }
 
 /** XState's own events in words: a delay, an answer, a failure. */
@@ -119,12 +126,16 @@ function guardWords(guard: unknown): string {
     if (guard.check === checks.stateIn) return `in ${nameOf(stateValue)}`;
     return `(${parts.join(guard.check === checks.and ? ' and ' : ' or ')})`;
   }
-  if (nameOf(guard) === 'the failure is') return `the failure is ${codesOf(guard).join(' or ')}`;
-  return nameOf(guard);
+  const name = nameOf(guard);
+  if (name === 'the failure is') return `${name} ${givenTo(guard).codes.join(' or ')}`;
+  if (name === 'the sign-in is refused by') return `${name} the ${givenTo(guard).wanted}`;
+  return name;
 }
 
-/** The codes that were passed to `failedWith`: its `params` return them whatever the error. */
-function codesOf(guard: unknown): readonly string[] {
-  const { params } = guard as { readonly params: (_: { event: { error: unknown } }) => { codes: readonly string[] } };
-  return params({ event: { error: undefined } }).codes;
+/** What was passed to `failedWith` or `refusedBy`: their `params` return it whatever the error. */
+function givenTo(guard: unknown): Given {
+  const { params } = guard as { readonly params: (_: { event: { error: unknown } }) => Given };
+  return params({ event: { error: undefined } });
 }
+
+type Given = { readonly codes: readonly string[]; readonly wanted: string };

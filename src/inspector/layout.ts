@@ -15,7 +15,7 @@ export type Line = {
   readonly label: Place;
   readonly words: readonly Words[];
 };
-export type Words = { readonly event: string; readonly guards: readonly string[] };
+export type Words = { readonly event: string; readonly conditions: readonly string[] };
 export type Drawing = {
   readonly width: number;
   readonly height: number;
@@ -26,6 +26,8 @@ export type Drawing = {
 
 export const TEXT = { line: 15, name: 30, padding: 12 } as const;
 const LETTER = { event: 6.8, name: 8.6, guard: 5.9 } as const;
+/** How much wider capital letters are than others. The codes of failures consist of them. */
+const CAPITAL = 0.13;
 const GUARD_LETTERS = 38;
 
 const engine = new elkBundle.default();
@@ -56,7 +58,9 @@ export async function layOutPage(chart: Chart, page: string): Promise<Drawing> {
   const lines = joined(ways, (to) => (pageIn(to) === page ? to : null));
   const exits = [...new Set(lines.filter(({ exit }) => exit).map(({ from, to }) => exitId(from, to)))];
   const stays = Map.groupBy(
-    chart.ways.filter(({ to, actions, guard }) => to.length === 0 && (actions.length > 0 || guard !== undefined)),
+    chart.ways.filter(
+      ({ to, actions, condition }) => to.length === 0 && (actions.length > 0 || condition !== undefined),
+    ),
     ({ from }) => from,
   );
   return laidOut(
@@ -76,22 +80,17 @@ export async function layOutOverview(chart: Chart): Promise<Drawing> {
   return laidOut(flat, lines, { id: 'overview', children }, [], new Map());
 }
 
+/** Between pages, the event is label enough; an eventless transition is labeled with its condition. */
 function linesBetweenPages(chart: Chart): Joined[] {
   const ways = chart.ways
     .filter(({ from, to }) => from !== '' && to.some((target) => pageIn(target) !== pageIn(from)))
-    .map(({ from, to, event, guard }) => ({
+    .map(({ from, to, event, condition }) => ({
       from: pageIn(from),
       to: to.map(pageIn),
-      event: wordsOf(event, guard),
+      event: event === AT_ONCE ? (condition ?? event) : event,
       actions: [],
     }));
   return joined(ways, (to) => to).filter(({ from, to }) => from !== to);
-}
-
-/** Between pages, the event is label enough; an eventless transition is labeled with its guard. */
-function wordsOf(event: string, guard: string | undefined): string {
-  if (event !== AT_ONCE) return event;
-  return guard === undefined ? 'else' : `if ${guard}`;
 }
 
 type Joined = { readonly from: string; readonly to: string; readonly exit: boolean; readonly words: Words[] };
@@ -99,16 +98,16 @@ type Joined = { readonly from: string; readonly to: string; readonly exit: boole
 /** One line for all transitions from one state to another. `within` returns `null` for states outside the drawing. */
 function joined(ways: readonly Way[], within: (to: string) => string | null): Joined[] {
   const lines = new Map<string, Joined>();
-  for (const { from, to, event, guard } of ways)
+  for (const { from, to, event, condition } of ways)
     for (const target of to) {
       const id = `${from} > ${target}`;
       const line = lines.get(id) ?? { from, to: target, exit: within(target) === null, words: [] };
       lines.set(id, line);
       const known = line.words.find((words) => words.event === event);
-      const guards = guard === undefined ? [] : [guard];
-      if (known === undefined) line.words.push({ event, guards });
-      else if (guards.length > 0)
-        line.words.splice(line.words.indexOf(known), 1, { event, guards: [...known.guards, ...guards] });
+      const conditions = condition === undefined ? [] : [condition];
+      if (known === undefined) line.words.push({ event, conditions });
+      else if (conditions.length > 0)
+        line.words.splice(line.words.indexOf(known), 1, { event, conditions: [...known.conditions, ...conditions] });
     }
   return [...lines.values()];
 }
@@ -157,9 +156,8 @@ function rowsOf({ invokes, path }: ChartState, stays: Stays): string[] {
   );
 }
 
-function stayWords({ event, guard, actions }: Way): string {
-  const condition = guard === undefined ? '' : ` if ${guard}`;
-  return `${event}${condition}${actions.length === 0 ? ': stays' : ` / ${actions.join(', ')}`}`;
+function stayWords({ event, condition, actions }: Way): string {
+  return `${condition === undefined ? event : `${event} ${condition}`}${actions.length === 0 ? ': stays' : ` / ${actions.join(', ')}`}`;
 }
 
 function nodeOf(state: ChartState, stays: Stays): ElkNode {
@@ -198,7 +196,7 @@ function exitNode(id: string): ElkNode {
 
 function edgeOf({ from, to, exit, words }: Joined, index: number): ElkExtendedEdge {
   const lines = labelLines(words);
-  const width = Math.max(...lines.map(({ text, strong }) => text.length * (strong ? LETTER.event : LETTER.guard)));
+  const width = Math.max(...lines.map(({ text, strong }) => lettersIn(text) * (strong ? LETTER.event : LETTER.guard)));
   return {
     id: `line ${index}`,
     sources: [from],
@@ -207,11 +205,13 @@ function edgeOf({ from, to, exit, words }: Joined, index: number): ElkExtendedEd
   };
 }
 
-/** The lines of a label: each event, and below it its guards. */
+const lettersIn = (text: string) => text.length + CAPITAL * (text.match(/[A-Z_]/g)?.length ?? 0);
+
+/** The lines of a label: each event, and below it its conditions. */
 export function labelLines(words: readonly Words[]): { readonly text: string; readonly strong: boolean }[] {
-  return words.flatMap(({ event, guards }) => [
+  return words.flatMap(({ event, conditions }) => [
     ...wrapped(event, GUARD_LETTERS).map((text) => ({ text, strong: true })),
-    ...guards.flatMap((guard) => wrapped(`if ${guard}`, GUARD_LETTERS)).map((text) => ({ text, strong: false })),
+    ...conditions.flatMap((condition) => wrapped(condition, GUARD_LETTERS)).map((text) => ({ text, strong: false })),
   ]);
 }
 

@@ -30,14 +30,14 @@ export function openPortalEnd(): (event: StatelyInspectionEvent) => void {
 }
 
 /** The viewer's end. It listens to the channel and, as Stately's viewer does, to its opener or parent window. */
-export function openViewerEnd(hear: (event: StatelyInspectionEvent) => void): void {
+export function openViewerEnd(hear: (event: StatelyInspectionEvent, page?: number) => void): void {
   const { channel, say } = openChannel();
   // The portal replays its events whenever a viewer announces itself; this skips those already heard.
   const heard = new Map<number, number>();
   channel.addEventListener('message', ({ data }) => {
     if (!isSaid(data) || data.number <= (heard.get(data.page) ?? 0)) return;
     heard.set(data.page, data.number);
-    hear(data.event);
+    hear(data.event, data.page);
   });
   addEventListener('message', ({ data, origin }) => {
     if (origin === location.origin && isInspection(data)) hear(data);

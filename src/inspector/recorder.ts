@@ -4,7 +4,8 @@ import { eventWords } from './chart.ts';
 import { heard, type Names, NOTHING_HEARD, type Recording } from './recording.ts';
 
 export type Recorder = {
-  readonly hear: (message: StatelyInspectionEvent) => void;
+  /** `page` tells apart pages that are open at the same time. */
+  readonly hear: (message: StatelyInspectionEvent, page?: number) => void;
   readonly forget: () => void;
   readonly now: () => Recording;
   readonly subscribe: (look: () => void) => () => void;
@@ -20,7 +21,7 @@ export function createRecorder(machine: AnyStateMachine): Recorder {
     for (const look of watchers) look();
   };
   return {
-    hear: (message) => become(heard(recording, message, names)),
+    hear: (message, page = 0) => become(heard(recording, message, page, names)),
     // Keeps the session of the running wizard, so that its next events are still recorded.
     forget: () => become({ ...recording, entries: [], moments: recording.moments.slice(-1).map(first) }),
     now: () => recording,

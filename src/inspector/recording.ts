@@ -1,4 +1,4 @@
-import type { StatelyInspectionEvent } from '@statelyai/inspect';
+import type { StatelyInspectionEvent, StatelySnapshotEvent } from '@statelyai/inspect';
 import type { StateValue } from 'xstate';
 
 /** Something that happened: an event that the wizard received, or a call that it made. */
@@ -21,49 +21,50 @@ export type Moment = {
 /** The machine's names for its calls and events. */
 export type Names = { readonly callOf: (id: string) => string; readonly eventOf: (type: string) => string };
 
-/** Everything heard so far. `wizards` are the wizard's own sessions, `calls` the names of its other actors by session. */
+/**
+ * Everything heard so far, and the page that was heard last. `wizards` are the wizard's own sessions, `calls` the names
+ * of its other actors by session.
+ */
 export type Recording = {
+  readonly page: number;
   readonly entries: readonly Entry[];
   readonly moments: readonly Moment[];
   readonly wizards: ReadonlySet<string>;
   readonly calls: ReadonlyMap<string, string>;
 };
 
-export const NOTHING_HEARD: Recording = { entries: [], moments: [], wizards: new Set(), calls: new Map() };
+export const NOTHING_HEARD: Recording = { page: 0, entries: [], moments: [], wizards: new Set(), calls: new Map() };
 
-/** Adds a message from `@statelyai/inspect` to a recording. `callOf` takes an invocation's ID, `eventOf` an event's type. */
-export function heard(recording: Recording, message: StatelyInspectionEvent, { callOf, eventOf }: Names): Recording {
-  const { wizards, calls } = recording;
+/**
+ * Adds a message from `@statelyai/inspect` to a recording. `page` is the page that it came from: each numbers its
+ * sessions from 0.
+ */
+export function heard(recording: Recording, message: StatelyInspectionEvent, page: number, names: Names): Recording {
   const time = Number(message.createdAt);
-  const { sessionId } = message;
-  switch (message.type) {
-    case '@xstate.actor': {
-      // Session IDs start over whenever the page is loaded.
-      if (message.parentId === undefined)
-        return written(
-          { ...recording, wizards: new Set([sessionId]), calls: new Map() },
-          time,
-          'load',
-          'The page was loaded',
-          {},
-        );
-      return { ...recording, calls: new Map([...calls, [sessionId, callOf(message.name)]]) };
-    }
-    case '@xstate.event': {
-      const { type, ...payload } = message.event as { readonly type: string };
-      if (wizards.has(sessionId))
-        return type === 'xstate.init' ? recording : written(recording, time, kindOf(type), eventOf(type), payload);
-      const call = calls.get(sessionId);
-      return call !== undefined && type === 'xstate.init' ? written(recording, time, 'call', call, payload) : recording;
-    }
-    case '@xstate.snapshot': {
-      if (!wizards.has(sessionId)) return recording;
-      const { value, context } = message.snapshot as { value?: StateValue; context?: Record<string, unknown> };
-      if (value === undefined) return recording;
-      const moment = { entry: recording.entries.length - 1, active: activeIn(value), context: context ?? {} };
-      return { ...recording, moments: [...recording.moments, moment] };
-    }
+  const session = `${page} ${message.sessionId}`;
+  if (message.type === '@xstate.actor') {
+    if (message.parentId !== undefined)
+      return { ...recording, calls: new Map([...recording.calls, [session, names.callOf(message.name)]]) };
+    const wizards = new Set([...recording.wizards, session]);
+    return written({ ...recording, page, wizards }, time, 'load', 'The page was loaded', {});
   }
+  const isWizard = recording.wizards.has(session);
+  const call = recording.calls.get(session);
+  if (!isWizard && call === undefined) return recording;
+  const here =
+    page === recording.page ? recording : written({ ...recording, page }, time, 'load', 'Another page goes on', {});
+  if (message.type === '@xstate.snapshot') return isWizard ? withMoment(here, message) : recording;
+  const { type, ...payload } = message.event as { readonly type: string };
+  if (isWizard)
+    return type === 'xstate.init' ? recording : written(here, time, kindOf(type), names.eventOf(type), payload);
+  return call !== undefined && type === 'xstate.init' ? written(here, time, 'call', call, payload) : recording;
+}
+
+function withMoment(recording: Recording, { snapshot }: StatelySnapshotEvent): Recording {
+  const { value, context } = snapshot as { value?: StateValue; context?: Record<string, unknown> };
+  if (value === undefined) return recording;
+  const moment = { entry: recording.entries.length - 1, active: activeIn(value), context: context ?? {} };
+  return { ...recording, moments: [...recording.moments, moment] };
 }
 
 function written(recording: Recording, time: number, kind: Entry['kind'], words: string, payload: unknown): Recording {

@@ -55,9 +55,9 @@ function Ways({ title, ways, end, onOpen }: WaysProps) {
         {ways.map((way) => {
           const other = end(way);
           return (
-            <li key={`${way.from} ${way.event} ${way.guard} ${way.to.join(' ')}`}>
+            <li key={`${way.from} ${way.event} ${way.condition} ${way.to.join(' ')}`}>
               <strong>{way.event}</strong>
-              {way.guard !== undefined && <em> if {way.guard}</em>}
+              {way.condition !== undefined && <em> {way.condition}</em>}
               {way.actions.length > 0 && <span> / {way.actions.join(', ')}</span>}
               {other === '' && <span> from everywhere</span>}
               {other !== undefined && other !== '' && (

@@ -138,7 +138,7 @@ function matching(states: readonly ChartState[], chart: Chart, search: string): 
       ...state.invokes,
       ...chart.ways
         .filter(({ from }) => from === state.path)
-        .flatMap(({ event, guard = '', actions }) => [event, guard, ...actions]),
+        .flatMap(({ event, condition = '', actions }) => [event, condition, ...actions]),
     ]
       .join('\n')
       .toLowerCase();

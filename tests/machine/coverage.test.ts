@@ -241,22 +241,25 @@ beforeAll(async () => {
 }, SEARCH_WITHIN_MS);
 
 test('every leaf state of the wizard is reached', () => {
-  expect(missedOf(leaves, seen.leaves)).toEqual([]);
+  expect(missedOf(leaves, seen.leaves), 'states that no search reached').toEqual([]);
 });
 
 test('every transition of the wizard is taken', () => {
-  expect(missedOf(transitions, seen.transitions)).toEqual([]);
+  expect(missedOf(transitions, seen.transitions), 'transitions that no search took').toEqual([]);
 });
 
 test('every guard of the wizard lets through and holds back', () => {
-  expect(missedOf(outcomes, seen.guards)).toEqual([]);
+  expect(missedOf(outcomes, seen.guards), 'outcomes of guards that no search saw').toEqual([]);
 });
 
 test('every event that the wizard takes is among those that the searches send, or is its own', () => {
   const sent: ReadonlySet<string> = new Set([...EVENTS, ...VISITS].map(({ type }) => type));
   const own = ['message.show', 'password.refuse', 'status.change'];
   const taken = wizardMachine.events.filter((type) => !type.startsWith('xstate.'));
-  expect(taken.filter((type) => !sent.has(type)).toSorted()).toEqual(own);
+  expect(
+    taken.filter((type) => !sent.has(type)).toSorted(),
+    'events that no search sends are missing in tests/support/moves.ts',
+  ).toEqual(own);
 });
 
 test('every delay that a state waits for is declared, and every declared delay is waited for', () => {

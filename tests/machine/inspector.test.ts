@@ -86,6 +86,37 @@ test('the recorder names timers and answers as the machine does, and keeps calls
   expect(recorder.now().moments).toEqual([]);
 });
 
+test('two pages that are open at the same time number their sessions alike, and are told apart', () => {
+  const recorder = createRecorder(wizardMachine);
+  const load = {
+    ...wizard,
+    type: '@xstate.actor',
+    name: 'wizard',
+    definition: '{}',
+    parentId: undefined,
+    snapshot: {},
+  };
+  const pressed = { ...wizard, type: '@xstate.event', event: { type: 'start.press' } };
+  const started = { ...wizard, type: '@xstate.snapshot', event: {}, snapshot: { value: 'arriving', context: {} } };
+  const asking = { ...call, type: '@xstate.actor', name: 'sign out', definition: '{}', parentId: 'x:0', snapshot: {} };
+  const asked = { ...call, type: '@xstate.event', event: { type: 'xstate.init', input: {} } };
+  const hear = (page: number, ...messages: readonly object[]) => {
+    for (const message of messages) recorder.hear(message as StatelyInspectionEvent, page);
+  };
+  hear(1, load, asking);
+  hear(2, load, pressed, asked);
+  hear(1, asked, pressed, started);
+  expect(recorder.now().entries.map(({ words }) => words)).toEqual([
+    'The page was loaded',
+    'The page was loaded',
+    'start.press',
+    'Another page goes on',
+    'sign out',
+    'start.press',
+  ]);
+  expect(recorder.now().moments.map(({ entry }) => entry)).toEqual([5]);
+});
+
 test('an answer that no state waits for has its name as well', () => {
   const [{ id } = { id: '' }] = wizardMachine.root.invoke;
   const answers = ['done', 'error'].map((end) => ({

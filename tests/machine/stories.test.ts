@@ -15,10 +15,11 @@ test('every leaf state of the machine has its story', async () => {
     .filter(({ kind }) => kind === 'leaf')
     .map(({ path }) => path);
   expect(leaves.length).toBeGreaterThan(100);
-  expect(leaves.filter((leaf) => !(storyIdOf(leaf) in entries))).toEqual([]);
+  const missing = leaves.filter((leaf) => !(storyIdOf(leaf) in entries));
+  expect(missing, `in stories/ is no ${missing.map(storyIdOf).join(', no ')}`).toEqual([]);
   const wanted = new Set(leaves.map(storyIdOf));
   const orphans = Object.keys(entries).filter((id) => id.startsWith('states-') && !wanted.has(id));
-  expect(orphans).toEqual([]);
+  expect(orphans, 'stories of no state').toEqual([]);
 });
 
 test('the chart shows the leaf that a story is of, and some leaf of each other story that has a wizard', () => {

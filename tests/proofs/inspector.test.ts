@@ -47,6 +47,22 @@ test(
     await viewer.reload();
     await log.getByText('The page was loaded').waitFor();
 
+    const chart = await viewer.getByRole('application').boundingBox();
+    const middle = { x: (chart?.x ?? 0) + (chart?.width ?? 0) / 2, y: (chart?.y ?? 0) + (chart?.height ?? 0) / 2 };
+    const opened = viewer.getByRole('region', { name: 'State' });
+    await viewer.mouse.move(middle.x, middle.y);
+    await viewer.mouse.down();
+    await viewer.mouse.move(middle.x - 40, middle.y - 20, { steps: 4 });
+    await viewer.mouse.up();
+    expect(await opened.count()).toBe(0);
+    await viewer.mouse.click(middle.x, middle.y);
+    await opened.waitFor();
+    await opened.getByRole('button', { name: 'Close' }).click();
+
+    await viewer.setViewportSize({ width: 360, height: 740 });
+    for (const name of ['Events', 'Context'])
+      expect((await viewer.getByRole('region', { name }).boundingBox())?.height).toBeGreaterThan(150);
+
     await viewer.evaluate(axe.source);
     expect(await viewer.evaluate(async () => (await (globalThis as never as Axe).axe.run()).violations)).toEqual([]);
     expect([...origins]).toEqual([new URL(product.url).origin]);

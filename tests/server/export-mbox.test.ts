@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mboxBody, mboxHead, openLineEnds, type LineEnds } from '../../src/server/export/archive/mbox.ts';
+import { mboxBody, mboxHead, openLineEnds } from '../../src/server/export/archive/mbox.ts';
+import type { LineEnds } from '../../src/server/export/staging/staged.ts';
 import { originalOf } from '../support/mbox-original.ts';
 
 async function bodyOf(bytes: Buffer, cuts: readonly number[] = []): Promise<{ mbox: Buffer; lineEnds: LineEnds }> {

@@ -125,6 +125,10 @@ async function said(child: ChildProcess, output: () => string, line: RegExp): Pr
   child.once('exit', () => reject(new Error(`The product exited during its start:\n${output()}`)));
   try {
     return await promise;
+  } catch (error) {
+    // Nobody else knows it, and it would go on for ever.
+    child.kill('SIGKILL');
+    throw error;
   } finally {
     clearTimeout(late);
   }

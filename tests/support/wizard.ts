@@ -1,6 +1,7 @@
+import { onTestFailed } from 'vitest';
 import { assign, createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate';
 import { ACTORS } from '../../machines/wizard.actors.ts';
-import { addressOf, visitOf } from '../../machines/wizard.routes.ts';
+import { addressOf, visitOf, type WizardSnapshot } from '../../machines/wizard.routes.ts';
 import type { Event, Input, Session, Tag } from '../../machines/wizard.types.ts';
 import type { Side } from '../../src/contract/calls/resume.ts';
 import { type CallFailureCode, FAILURE_CODES } from '../../src/contract/failure-code.ts';
@@ -27,6 +28,9 @@ export function refusal(code: CallFailureCode, told: { readonly side?: Side } = 
 }
 
 export type Wizard = ReturnType<typeof startWizard>;
+
+/** The wizard that was started last: a test that fails says where it is. */
+let last: unknown;
 
 /** A running wizard on a simulated clock. Calls without a script never answer; all calls are recorded. */
 export function startWizard(script: Script = {}, session?: Session, input: Partial<Input> = {}) {
@@ -77,6 +81,12 @@ export function startWizard(script: Script = {}, session?: Session, input: Parti
   });
   if (tested.mayFail) actor.subscribe({ error: () => {} });
   actor.start();
+  last = actor;
+  onTestFailed(({ task }) => {
+    const [error] = task.result?.errors ?? [];
+    if (last === actor && error !== undefined)
+      error.message += `\nThe wizard is at ${leavesIn(actor.getSnapshot()).join(', ')}`;
+  });
 
   /** The contents of the address bar. */
   const address = () => {
@@ -117,6 +127,8 @@ export function startWizard(script: Script = {}, session?: Session, input: Parti
     asked: (name: keyof Calls) => calls.filter((call) => call.name === name).map(({ input }) => input),
   };
 }
+
+const leavesIn = ({ _nodes }: WizardSnapshot) => idsOf(_nodes.filter(({ type }) => type === 'atomic'));
 
 function idsOf(nodes: readonly { readonly path: readonly string[] }[]): string[] {
   return nodes.map(({ path }) => path.join('.'));

@@ -15,7 +15,7 @@ import type { Database } from '../store/database.ts';
 import { LeaseLost, requireLease, type Lease } from '../transfers/lease.ts';
 import { contactFiles } from './archive/contact-files.ts';
 import { eml } from './archive/eml.format.ts';
-import type { MailFormat } from './archive/mail-format.ts';
+import type { MailFormat } from './staging/mail-format.ts';
 import { mbox } from './archive/mbox.format.ts';
 import { archiveFiles } from './archive/part.ts';
 import { pst } from './archive/pst.format.ts';

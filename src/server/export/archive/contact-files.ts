@@ -3,7 +3,7 @@ import type { Contact } from '../../contacts/contact.ts';
 import { contactsCsv, type CsvLayout } from '../../contacts/csv/write-csv.ts';
 import { displayNameOf } from '../../contacts/vcard/read-vcard.ts';
 import { contactsVcf } from '../../contacts/vcard/vcf.ts';
-import type { MailFormat, PartFileContent } from './mail-format.ts';
+import type { MailFormat, PartFileContent } from '../staging/mail-format.ts';
 import { contactsPst, type Scratch } from './pst.format.ts';
 
 /** A contact as the manifest lists it: the `index`th of the file at `path`, counted from 1. */

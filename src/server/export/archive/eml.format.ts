@@ -1,7 +1,7 @@
+import { roomInArchive, type MailFormat } from '../staging/mail-format.ts';
 import type { PartMessage } from '../staging/staged.ts';
-import { ARCHIVE_ENTRIES } from './zip-archive.ts';
-import { roomInArchive, type MailFormat } from './mail-format.ts';
 import { messageName } from './message-name.ts';
+import { ARCHIVE_ENTRIES } from './zip-archive.ts';
 
 const pathOf = ({ folder, label }: PartMessage) => `mail/${folder}/${label}`;
 

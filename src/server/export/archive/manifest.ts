@@ -1,7 +1,7 @@
 import { BYTE_ORDER_MARK, csvRows, harmless } from '../../spreadsheet.ts';
-import type { ContactEntry } from './contact-files.ts';
+import type { MailFormat } from '../staging/mail-format.ts';
 import type { StagedMessages } from '../staging/staged-messages.ts';
-import type { MailFormat } from './mail-format.ts';
+import type { ContactEntry } from './contact-files.ts';
 
 type Listed = { readonly ledger: StagedMessages; readonly part: number; readonly format: MailFormat };
 

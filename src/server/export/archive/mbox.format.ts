@@ -1,8 +1,8 @@
+import { roomInArchive, type MailFormat, type PartSource } from '../staging/mail-format.ts';
 import type { PartMailbox } from '../staging/staged.ts';
-import { ARCHIVE_ENTRIES } from './zip-archive.ts';
-import { roomInArchive, type MailFormat, type PartSource } from './mail-format.ts';
 import { mboxBody, mboxHead, openLineEnds } from './mbox.ts';
 import { senderAddress } from './message-name.ts';
+import { ARCHIVE_ENTRIES } from './zip-archive.ts';
 
 /**
  * A mailbox that continues in a later part has another file name there, so that all parts can be unpacked in one place.

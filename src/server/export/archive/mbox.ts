@@ -1,12 +1,11 @@
+import type { LineEnds, LineEndsReader } from '../staging/staged.ts';
+
 /**
  * The `mboxrd` form (see RFC 4155, Appendix A): a `From_` line, three lines of ours, the message, in which lines that
  * match `>*From ` get one more `>`, and an empty line. To restore it byte for byte: drop the first three lines
  * (`Status`, `X-Status`, `X-Keywords`), remove one `>` from lines that match `^>+From `, turn LF into CRLF if the
  * manifest says `crlf`, and keep the first `size` octets.
  */
-export type LineEnds = 'crlf' | 'kept';
-
-export type LineEndsReader = { take(chunk: Uint8Array): void; end(): LineEnds };
 
 const LF = 0x0a;
 const CR = 0x0d;

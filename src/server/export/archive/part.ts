@@ -3,14 +3,13 @@ import type { RoomWatch } from '../disk/disk-room.ts';
 import type { SpoolReader } from '../disk/spool.ts';
 import { openReaderPage } from '../page/reader-page.ts';
 import type { ExportLimits } from '../staging/export-limits.ts';
+import type { ArchiveFile, MailFormat, PartFileContent, PartSource } from '../staging/mail-format.ts';
 import type { PartMessage } from '../staging/staged.ts';
 import { verified } from '../staging/verified.ts';
 import type { ExportThread } from '../thread/export-thread.ts';
 import type { ContactFiles } from './contact-files.ts';
-import type { MailFormat, PartFileContent, PartSource } from './mail-format.ts';
 import { manifestLines, manifestTable } from './manifest.ts';
 import { readme, type Left } from './readme.ts';
-import type { ArchiveFile } from './zip-archive.ts';
 
 export type PartContent = Omit<PartSource, 'staged' | 'octets'> & {
   /** Where the messages are staged. */

@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import type { Contact } from '../../contacts/contact.ts';
 import { safeName } from '../names/safe-name.ts';
 import { writePst, type FolderRole, type PstFolder, type PstItem } from '../pst/write-pst.ts';
+import type { MailFormat, PartFileContent, PartSource } from '../staging/mail-format.ts';
 import type { MailboxName } from '../staging/staged.ts';
-import type { MailFormat, PartFileContent, PartSource } from './mail-format.ts';
 
 const ROLES: Readonly<Record<string, FolderRole>> = {
   '\\Inbox': 'inbox',

@@ -1,7 +1,7 @@
 import { counted } from '../../counted.ts';
-import type { ExportLimits } from '../staging/export-limits.ts';
 import { readerPage } from '../page/reader-page.ts';
-import type { MailFormat } from './mail-format.ts';
+import type { ExportLimits } from '../staging/export-limits.ts';
+import type { MailFormat } from '../staging/mail-format.ts';
 
 /**
  * What was not handed out: listed messages, contacts, and whole folders; known with the last part. `manyContacts`: so

@@ -5,24 +5,10 @@ import { alignedBuffer, alignedUp, openUnbuffered, type UnbufferedFile } from '.
 import { joinedCrc32 } from '../storage/checksums.ts';
 import { checksumIn, PIECE } from '../storage/pieces.ts';
 import { COMPRESSION } from '../thread/compression.ts';
+import type { ArchiveFile } from '../staging/mail-format.ts';
 import type { ExportThread } from '../thread/export-thread.ts';
 import { openPacking } from './packing.ts';
 import { centralHeader, descriptor, endOfDirectory, localHeader, type ZipEntry } from './zip-format.ts';
-
-/**
- * `path`: in the archive, parts joined by `/`; an empty folder's ends with one. `content`: read once, when its turn
- * comes; each chunk is valid until the next one is requested. `grain`: the size of the messages in it, in octets, which
- * decides whether it is compressed. `known`: size and checksum of what is staged, if known before reading.
- * `packedSize`: if given, `content` is already deflated and has that many octets, and must throw if they are not what
- * was deflated.
- */
-export type ArchiveFile = {
-  readonly path: string;
-  readonly modified: Date;
-  readonly grain: number;
-  readonly content: () => AsyncIterable<Uint8Array>;
-  readonly known?: { readonly size: number; readonly crc32: number; readonly packedSize?: number };
-};
 
 /** `pieces`: the checksums of all pieces (`PIECE`), concatenated. */
 export type WrittenFile = { readonly size: number; readonly sha256: string; readonly pieces: Buffer };

@@ -1,7 +1,7 @@
 import type { Fetched } from '../../mail/imap/streams.ts';
-import type { MailFormat } from '../archive/mail-format.ts';
 import type { Sum } from '../thread/message-sums.ts';
 import { openHeaderCollector } from './header-collector.ts';
+import type { MailFormat } from './mail-format.ts';
 import type { StagedMessage } from './staged.ts';
 import type { SummedWriter } from './summed-writer.ts';
 

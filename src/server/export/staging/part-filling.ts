@@ -1,5 +1,5 @@
-import type { MailFormat } from '../archive/mail-format.ts';
 import type { ExportLimits } from './export-limits.ts';
+import type { MailFormat } from './mail-format.ts';
 import type { Segments } from './segments.ts';
 
 export type Parts = {

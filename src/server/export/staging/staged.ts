@@ -1,5 +1,4 @@
 import type { Skipped } from '../../../contract/calls/status.ts';
-import type { LineEnds } from '../archive/mbox.ts';
 
 /** An export as it stands. `name` is how links call it; what is skipped is known once all is staged. */
 export type Export = {
@@ -13,6 +12,11 @@ export type Export = {
   readonly contactsSkipped: readonly Skipped[] | null;
   readonly finished: Date | null;
 };
+
+/** `crlf`: its lines end in CRLF only, so that LF can stand for that; `kept`: they are to be kept as they are. */
+export type LineEnds = 'crlf' | 'kept';
+
+export type LineEndsReader = { take(chunk: Uint8Array): void; end(): LineEnds };
 
 export type StagedMessage = {
   readonly number: number;

@@ -5,7 +5,6 @@ import { crc32 } from 'node:zlib';
 import { openSpoolReader, openSpoolWriter, type SpoolReader, type StagedOctets } from '../disk/spool.ts';
 import { type Address } from '../mime/header-fields.ts';
 import { openTextReader, type MessageText } from '../mime/message-text.ts';
-import type { PartMessage } from '../staging/staged.ts';
 import { deflated } from './compression.ts';
 import { wordsOf } from './html-words.ts';
 
@@ -22,7 +21,11 @@ const SCRIPT = 64 * 1024;
 export type PageFolders = { readonly folder: string; readonly scratch: string };
 
 /** What is needed of a message; `file` is its path if it is a file of its own. */
-export type PageMessage = StagedOctets & Pick<PartMessage, 'path' | 'internalDate'> & { readonly file: string };
+export type PageMessage = StagedOctets & {
+  readonly path: string;
+  readonly internalDate: Date;
+  readonly file: string;
+};
 
 /** A deflated script on the disk at `staged`; `known` and `sha256` are of the uncompressed one. */
 export type PageScript = {

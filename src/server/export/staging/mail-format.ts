@@ -1,9 +1,22 @@
 import type { Contact } from '../../contacts/contact.ts';
 import type { RoomWatch } from '../disk/disk-room.ts';
-import type { StagedMessages } from '../staging/staged-messages.ts';
-import type { PartMailbox, PartMessage } from '../staging/staged.ts';
-import type { LineEndsReader } from './mbox.ts';
-import type { ArchiveFile } from './zip-archive.ts';
+import type { StagedMessages } from './staged-messages.ts';
+import type { LineEndsReader, PartMailbox, PartMessage } from './staged.ts';
+
+/**
+ * `path`: in the archive, parts joined by `/`; an empty folder's ends with one. `content`: read once, when its turn
+ * comes; each chunk is valid until the next one is requested. `grain`: the size of the messages in it, in octets, which
+ * decides whether it is compressed. `known`: size and checksum of what is staged, if known before reading.
+ * `packedSize`: if given, `content` is already deflated and has that many octets, and must throw if they are not what
+ * was deflated.
+ */
+export type ArchiveFile = {
+  readonly path: string;
+  readonly modified: Date;
+  readonly grain: number;
+  readonly content: () => AsyncIterable<Uint8Array>;
+  readonly known?: { readonly size: number; readonly crc32: number; readonly packedSize?: number };
+};
 
 /** A file of the archive; `sha256` if it is known without reading the file. */
 export type PartFileContent = ArchiveFile & { readonly sha256?: string };
