@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { fetch } from '../fetch.ts';
 import { AnswerTooLong, octetsOf } from '../network/octets-of.ts';
 import { ContactStoreError, type ContactCredentials, type ContactStoreFault } from './contact-store.ts';
 
