@@ -58,6 +58,13 @@ describe('the sources of the server', () => {
     expect(found(SERVER, /\bRegExp\(|node:util'/g)).toEqual([]);
   });
 
+  test('ask other servers by the fetch that outlives their answers', () => {
+    const [asking, importing] = [/await fetch\((?!listing)/g, /import \{ fetch \} from '\.\.\/fetch\.ts'/g].map(
+      (pattern) => found(SERVER, pattern).map((line) => line.split(':')[0]),
+    );
+    expect(asking).toEqual(importing);
+  });
+
   test('write to the log and nowhere else', () => {
     expect(found(SERVER, /\bconsole\.|process\.std(?:out|err)|pino\.destination\(|openLogOutput\([A-Z]\w+/g)).toEqual([
       'src/server/log.ts: openLogOutput(STANDARD_OUTPUT',

@@ -7,7 +7,7 @@ import { derivedUid } from '../../src/server/contacts/matching.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { ANSWER_OCTETS, Web } from '../../src/server/contacts/web.ts';
 import { person, readerOf } from '../support/contact-samples.ts';
-import { copyInto } from '../support/contacts-copy.ts';
+import { copyInto, MemoryFates } from '../support/contacts-copy.ts';
 import { startHttpListener } from '../support/http-listener.ts';
 import { startApi, type ApiAnswer, type ApiRequest, type Fault, type ScriptedApi } from '../support/scripted-api.ts';
 
@@ -403,6 +403,18 @@ describe('a CardDAV server', () => {
     await expect(readAll('/b/')).rejects.toMatchObject({ fault: 'refused', status: 403 });
   });
 
+  test.each([
+    ['by its status', { status: 404, text: '' }],
+    [
+      'within a multistatus',
+      multistatus('<response><href>/b/</href><status>HTTP/1.1 404 Not Found</status></response>'),
+    ],
+  ])('whose address book is gone when it is listed (%s) is not taken to have no cards', async (_, gone) => {
+    serveBook({ '/b/1.vcf': vcard('Jane') });
+    script['PROPFIND /b/'] = ({ headers }) => (headers['depth'] === '0' ? multistatus(book('/b/')) : gone);
+    await expect(readAll('/b/')).rejects.toMatchObject({ fault: 'refused' });
+  });
+
   test('that says its list is incomplete is not taken to have listed all its cards', async () => {
     const notAll = '<response><href>/b/</href><status>HTTP/1.1 507 Insufficient Storage</status></response>';
     serveBook({ '/b/1.vcf': vcard('Jane') });
@@ -460,6 +472,78 @@ describe('a CardDAV server', () => {
       stays: ['phone'],
       notes: ['Not added, because that could have overwritten a change of yours: phone numbers.'],
     });
+  });
+
+  test('in whose place a page answers has neither stored a contact nor lost one that is there', async () => {
+    const writer = cardDavWriter(
+      new Dav(new Web(new URL(`${api.url}/b/`), { email: 'a@legacy.example', password: 'x' })),
+    );
+    const people = [{ ...person('ann', 'Ann', []), nickname: 'Nan' }];
+    const fates = new MemoryFates();
+    serveBook({});
+    script[`PUT /b/${derivedUid('ann')}.vcf`] = () => PAGE;
+    await expect(copyInto({ reader: readerOf(people), writer, signal: SIGNAL }, fates)).rejects.toMatchObject({
+      fault: 'unexpected',
+    });
+    expect(fates.count('intent')).toBe(1);
+    serveBook({ '/b/1.vcf': vcard('Ann') });
+    script['GET /b/1.vcf'] = () => PAGE;
+    await expect(copyInto({ reader: readerOf(people), writer, signal: SIGNAL })).rejects.toMatchObject({
+      fault: 'unexpected',
+    });
+    script['GET /b/1.vcf'] = () => ({
+      status: 200,
+      text: vcard('Ann').replaceAll('&#13;', '\r'),
+      headers: { etag: '"1"' },
+    });
+    script['PUT /b/1.vcf'] = () => PAGE;
+    await expect(copyInto({ reader: readerOf(people), writer, signal: SIGNAL })).rejects.toMatchObject({
+      fault: 'unexpected',
+    });
+  });
+
+  test('that may call a card HTML is read all the same', async () => {
+    serveBook({ '/b/1.vcf': '' });
+    const text = vcard('Jane').replaceAll('&#13;', '\r');
+    script['GET /b/1.vcf'] = () => ({ ...PAGE, text });
+    expect(names(await readAll('/b/'))).toEqual(['Jane']);
+  });
+
+  test.each([403, 404])(
+    'that refuses all (%i) is not believed about a contact, and one that refuses a contact is',
+    async (status) => {
+      const writer = cardDavWriter(
+        new Dav(new Web(new URL(`${api.url}/b/`), { email: 'a@legacy.example', password: 'x' })),
+      );
+      const people = [person('ann', 'Ann', []), person('bob', 'Bob', [])];
+      const fates = new MemoryFates();
+      serveBook({});
+      script[`PUT /b/${derivedUid('ann')}.vcf`] = () => {
+        delete script['PROPFIND /b/'];
+        return { status, text: '' };
+      };
+      await expect(copyInto({ reader: readerOf(people), writer, signal: SIGNAL }, fates)).rejects.toMatchObject({
+        name: 'ContactStoreError',
+      });
+      expect(fates.count('refused')).toBe(0);
+      const cards: Record<string, string> = {};
+      serveBook(cards);
+      for (const { uid } of people)
+        script[`PUT /b/${derivedUid(uid)}.vcf`] = ({ bytes }) => {
+          if (uid === 'bob') cards[`/b/${derivedUid(uid)}.vcf`] = bytes.toString().replaceAll('\r', '&#13;');
+          return { status: uid === 'bob' ? 201 : status, text: '' };
+        };
+      expect(await copyInto({ reader: readerOf(people), writer, signal: SIGNAL }, fates)).toMatchObject({
+        written: 1,
+        skipped: [{ subject: 'Ann', reason: `Your new address book refused this contact (${status}).` }],
+      });
+    },
+  );
+
+  test('whose address the operator has removed is no fault of the new address book', () => {
+    const { legacyCarddavUrl: _, ...settings } = readSettings({ SANDBOX: 'on' });
+    const credentials = { email: 'a@legacy.example', password: 'x' };
+    expect(() => openContactReader({ settings, credentials })).toThrow(expect.objectContaining({ account: 'source' }));
   });
 
   test('that fails at what it can’t read gets a contact in common fields', async () => {

@@ -281,6 +281,11 @@ describe('contacts to Google', () => {
     await expect(copy([JANE])).rejects.toMatchObject({ fault: 'authentication', status: 403 });
   });
 
+  test('a page of something between us that says 403 speaks of no permission', async () => {
+    api.faults.push(() => ({ status: 403, text: '<html>No.</html>', headers: { 'content-type': 'text/html' } }));
+    await expect(copy([JANE])).rejects.toMatchObject({ fault: 'refused', status: 403 });
+  });
+
   test('an answer that is not as documented ends the copy, and nothing is sent to where it points', async () => {
     api.faults.push(
       ...faultsAt('connections', { status: 200, json: { connections: [{ resourceName: '../../evil' }] } }),

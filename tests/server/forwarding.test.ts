@@ -51,6 +51,31 @@ const RULES = [
 const message = (subject: string) =>
   `From: sender@mail.example\r\nTo: ${SUBSCRIBER}\r\nSubject: ${subject}\r\nMessage-ID: <${subject}@mail.example>\r\n\r\nHello.\r\n`;
 
+/** Scripts of which the subscriber makes another one active, as often as said, while ours is stored. */
+function changedMeanwhile(changes: number) {
+  const scripts = new Map([['old', RULES]]);
+  let active = 'old';
+  let left = changes;
+  const session: SieveSession = {
+    extensions: new Set(['copy', 'imap4flags', 'include']),
+    scripts: async () => [...scripts.keys()].map((name) => ({ name, active: name === active })),
+    read: async (name) => scripts.get(name) ?? '',
+    put: async (name, script) => {
+      scripts.set(name, script);
+      if (left === 0) return;
+      active = `new ${left}`;
+      scripts.set(active, RULES);
+      left -= 1;
+    },
+    activate: async (name) => {
+      active = name;
+    },
+    remove: async (name) => void scripts.delete(name),
+    [Symbol.asyncDispose]: async () => {},
+  };
+  return { session, script: () => scripts.get(FORWARDING_SCRIPT), active: () => active };
+}
+
 function scriptsOf(dovecot: Dovecot, trusted: string = '127.0.0.1'): Promise<SieveSession> {
   const settings = readSettings({
     SANDBOX: 'on',
@@ -335,6 +360,19 @@ describe(
     });
   },
 );
+
+test('goes on with the rules that the subscriber makes active meanwhile', async () => {
+  const { session, script, active } = changedMeanwhile(1);
+  expect(await setUpForwarding(session, NEW_ADDRESS)).toBe('set');
+  expect(active()).toBe(FORWARDING_SCRIPT);
+  expect(script()).toContain('include :personal :optional "new 1";');
+});
+
+test('leaves the rules active that the subscriber makes active all the time', async () => {
+  const { session, active } = changedMeanwhile(99);
+  await expect(setUpForwarding(session, NEW_ADDRESS)).rejects.toMatchObject({ fault: 'busy' });
+  expect(active()).toMatch(/^new/);
+});
 
 describe('forwarding', needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), () => {
   test.each([

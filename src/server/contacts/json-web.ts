@@ -34,12 +34,12 @@ export async function getJson<const Schema extends v.GenericSchema>(
 }
 
 /** What an unsuccessful answer means for the contacts. Quota errors have been recognised before this. */
-export function refusalOf(web: Web, { status, reason }: JsonAnswer): ContactStoreError {
+export function refusalOf(web: Web, { status, json, reason }: JsonAnswer): ContactStoreError {
   const { host } = web.base;
   const said = { host, status, ...(reason === undefined ? {} : { reason }) };
   const words = reason === undefined ? `${status}` : `${status} ${reason}`;
-  // A missing permission: `Refusals` has already singled out quotas.
-  if (status === 403)
+  // A missing permission, if it is the API that says so: `Refusals` has already singled out quotas.
+  if (status === 403 && json !== undefined)
     return new ContactStoreError('authentication', `${host} does not allow access to contacts (${words})`, said);
   return new ContactStoreError('refused', `${host} answers ${words}`, said);
 }

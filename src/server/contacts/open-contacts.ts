@@ -28,7 +28,10 @@ export type ContactAccess = {
  */
 export function openContactReader(access: ContactAccess): ContactReader {
   const { legacyCarddavUrl } = access.settings;
-  if (legacyCarddavUrl === undefined) throw new ContactStoreError('unexpected', 'LEGACY_CARDDAV_URL is not set');
+  if (legacyCarddavUrl === undefined) {
+    const error = new ContactStoreError('unexpected', 'LEGACY_CARDDAV_URL is not set');
+    throw Object.assign(error, { account: 'source' });
+  }
   const address = legacyCarddavUrl.replaceAll('{email}', encodeURIComponent(access.credentials.email));
   return sourceOf(cardDavReader(new Dav(webTo(address, access)), access.credentials.email.toLowerCase()));
 }

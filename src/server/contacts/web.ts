@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { fetch } from '../fetch.ts';
 import { AnswerTooLong, octetsOf } from '../network/octets-of.ts';
 import { ContactStoreError, type ContactCredentials, type ContactStoreFault } from './contact-store.ts';
 
@@ -16,6 +17,8 @@ const LONGEST_PAUSE = 120_000;
 /** A `Retry-After` of more than a day is cut to a day. */
 const DAY = 86_400_000;
 
+/** A page begins with a tag, after some blanks at most, in octets. */
+const PAGE_BEGINS_WITHIN = 1024;
 /** Too slow a request, a lock, too early a request: the same one may succeed later. */
 const PASSING: ReadonlySet<number> = new Set([408, 423, 425]);
 
@@ -51,6 +54,11 @@ export type WebAnswer = { readonly status: number; readonly headers: Headers; re
 /** The answer exceeded its limit; the rest was not read. */
 export class AnswerTooLarge extends ContactStoreError {
   override name = 'AnswerTooLarge';
+}
+
+/** A page for people came in the answer's place, such as that of something between us and the store. */
+export class AnotherPage extends ContactStoreError {
+  override name = 'AnotherPage';
 }
 
 /** How a store's answer gives its reason for refusing. */
@@ -113,8 +121,8 @@ export class Web {
    * Follows redirects within the origin and waits out 429, and 503 with a `Retry-After`, as well as other 5xx, 408, 423,
    * 425 and broken connections when the request may be repeated. A refused access token is renewed once. Other statuses are the
    * caller's.
-   * @throws {ContactStoreError} `unavailable`, `full`, `authentication` (401), `unexpected`; the signal's reason when
-   *   aborted
+   * @throws {ContactStoreError} `unavailable`, `full`, `authentication` (401), `unexpected` (as {@link AnotherPage});
+   *   the signal's reason when aborted
    */
   async ask(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
     for (let attempt = 1; ; attempt += 1) {
@@ -126,6 +134,7 @@ export class Web {
         continue;
       }
       const { status } = answer;
+      if (isPage(answer)) throw this.#anotherPage();
       if (status < 400) return answer;
       const reason = this.#refusals.reasonOf(answer);
       const said = { status, ...(reason === undefined ? {} : { reason }) };
@@ -248,11 +257,22 @@ export class Web {
     return `Basic ${Buffer.from(`${credentials.email}:${credentials.password}`).toString('base64')}`;
   }
 
+  #anotherPage(): AnotherPage {
+    const { host } = this.base;
+    return new AnotherPage('unexpected', `${host} answers by a page for people`, { host, status: 200 });
+  }
+
   #error(fault: ContactStoreFault, said: { status: number; reason?: string; pause?: number }): ContactStoreError {
     const { host } = this.base;
     const words = said.reason === undefined ? `${said.status}` : `${said.status} ${said.reason}`;
     return new ContactStoreError(fault, `${host} answers ${words}`, { host, ...said });
   }
+}
+
+/** Of HTML, and with the status of success; a card that is only called HTML is none. */
+function isPage({ status, headers, body }: WebAnswer): boolean {
+  const isHtml = /^(?:text\/html|application\/xhtml\+xml)\b/i.test(headers.get('content-type') ?? '');
+  return status === 200 && isHtml && /^\s*</.test(body.subarray(0, PAGE_BEGINS_WITHIN).toString('utf8'));
 }
 
 /**

@@ -5,6 +5,8 @@ import type { SieveSession } from './sieve-session.ts';
 /** Our script's name at the server, and the line by which it is known to be ours. */
 export const FORWARDING_SCRIPT = 'email-data-transfer';
 const MARK = '# Forwarding, set up by the email data transfer. Written anew by the next transfer.';
+/** How often it is set up anew because the subscriber has made another script active meanwhile. */
+const TRIES = 3;
 const INCLUDED = /^include :personal (?::optional )?"((?:[^"\\]|\\.)*)";$/m;
 const SENT_TO = /^redirect (?::copy )?"((?:[^"\\]|\\.)*)";$/m;
 
@@ -26,8 +28,17 @@ export type ForwardingOutcome = 'set' | 'set without copies' | { readonly refuse
  */
 export async function setUpForwarding(session: SieveSession, address: string): Promise<ForwardingOutcome> {
   if (session.maxRedirects === 0) return { refused: 'redirects' };
+  for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+    const outcome = await setUp(session, address);
+    if (outcome !== 'changed meanwhile') return outcome;
+  }
+  throw new MailError('busy', 'Another script is made active all the time.');
+}
+
+async function setUp(session: SieveSession, address: string): Promise<ForwardingOutcome | 'changed meanwhile'> {
   const scripts = await session.scripts();
-  let active = scripts.find((script) => script.active)?.name;
+  const before = scripts.find((script) => script.active)?.name;
+  let active = before;
   if (scripts.some((script) => script.name === FORWARDING_SCRIPT)) {
     const ours = await session.read(FORWARDING_SCRIPT);
     if (!isOurs(ours)) return { refused: 'name' };
@@ -38,10 +49,16 @@ export async function setUpForwarding(session: SieveSession, address: string): P
   if (active !== undefined && !(marks && extensions.has('include') && (await isCompatible(session, active))))
     return { refused: 'rules' };
   await session.put(FORWARDING_SCRIPT, forwardingScript(address, active, marks));
+  // What the subscriber has made active meanwhile would no longer be.
+  if ((await activeOf(session)) !== before) return 'changed meanwhile';
   await session.activate(FORWARDING_SCRIPT);
-  const now = (await session.scripts()).find((script) => script.active)?.name;
-  if (now !== FORWARDING_SCRIPT) throw new MailError('refused', 'The server did not make the script active.');
+  if ((await activeOf(session)) !== FORWARDING_SCRIPT)
+    throw new MailError('refused', 'The server did not make the script active.');
   return marks ? 'set' : 'set without copies';
+}
+
+async function activeOf(session: SieveSession): Promise<string | undefined> {
+  return (await session.scripts()).find((script) => script.active)?.name;
 }
 
 /**

@@ -3,6 +3,7 @@ import { statusAddress } from '../../contract/page-address.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { UsPhone } from '../../contract/transfer.ts';
 import type { Log } from '../log.ts';
+import { fetch } from '../fetch.ts';
 import { type Letters, openLetters, Unanswered } from './letters.ts';
 import type { News, NotificationKind } from './news.ts';
 import { reviewLetterOf, type Review } from './review.ts';

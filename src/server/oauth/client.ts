@@ -1,6 +1,7 @@
 import * as client from 'openid-client';
 import type { OauthProvider } from '../../contract/provider.ts';
 import type { Settings } from '../../contract/settings.ts';
+import { fetch } from '../fetch.ts';
 import { octetsOf } from '../network/octets-of.ts';
 
 const ANSWER_WITHIN_SECONDS = 10;

@@ -3,6 +3,7 @@ import type { FailureCode } from '../../contract/failure-code.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { withoutEnd } from '../../contract/without-end.ts';
 import type { Log } from '../log.ts';
+import { fetch } from '../fetch.ts';
 import { octetsOf } from '../network/octets-of.ts';
 import { Refusal } from './refusal.ts';
 import type { Vault } from '../store/vault.ts';

@@ -21,10 +21,7 @@ export const IDLE_RUNS = 28;
 const AWAY_RUNS = IDLE_RUNS + 144;
 /** Gmail ends every connection with BYE for up to a day when its daily limit is exceeded: 30 hours, an hour apart. */
 const SENT_AWAY_RUNS = IDLE_RUNS + 28;
-/**
- * Runs in a row that moved nothing because a server only answers a plain NO, or an address book refuses, with pauses:
- * about four minutes.
- */
+/** Runs in a row that moved nothing because a server only answers a plain NO, with pauses: about four minutes. */
 const REFUSED_RUNS = 8;
 /** How often to try a sign-in that has worked before, as it may be refused for a moment. */
 const SIGN_IN_TRIES = 3;
@@ -222,15 +219,15 @@ function ending(failure: string): Verdict {
 }
 
 /**
- * A refusal by an address book that no later run would change. While it is out of order, it refuses everything for a
- * moment, and something before it may answer in its place for an hour.
+ * A refusal by an address book that no later run would change. While it is out of order, it refuses everything, or
+ * something before it answers in its place, for an hour perhaps.
  */
 function finalRefusal(error: unknown, idleRuns: number): Verdict | null {
   if (!(error instanceof ContactStoreError)) return null;
   switch (error.fault) {
     case 'refused':
     case 'unexpected':
-      if (idleRuns < (error.fault === 'refused' ? REFUSED_RUNS : IDLE_RUNS)) return null;
+      if (idleRuns < IDLE_RUNS) return null;
       return ending(error.account === 'source' ? SENTENCES.contactsNotRead : SENTENCES.contactsRefused);
     case 'too many':
       return ending(error.account === 'source' ? SENTENCES.contactsTooMany : SENTENCES.newContactsTooMany);

@@ -113,6 +113,8 @@ async function put(dav: Dav, book: URL, contact: Contact, signal: AbortSignal): 
     refusal = status;
   }
   if (failure !== undefined) throw failure;
+  // A server that is out of order refuses every card.
+  await dav.requireBook(book, signal);
   return { outcome: 'skipped', reason: `Your new address book refused this contact (${refusal}).` };
 }
 

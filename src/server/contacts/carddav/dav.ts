@@ -4,7 +4,7 @@ import { davRequest, propfind, type DAVResponse } from 'tsdav';
 import { CONTACTS_AT_MOST, ContactStoreError, isOfOne } from '../contact-store.ts';
 import { decodeUnlabelled } from '../vcard/quoted-printable.ts';
 import type { CardFault } from '../vcard/vcard-lines.ts';
-import { ANSWER_OCTETS, AnswerTooLarge, type Web, type WebRequest } from '../web.ts';
+import { ANSWER_OCTETS, AnotherPage, AnswerTooLarge, type Web, type WebRequest } from '../web.ts';
 import { hrefsOf, isBook, isCollection, isEmptyCollection, nameOf, textOf } from './dav-properties.ts';
 import { isWellFormed } from './well-formed.ts';
 
@@ -112,8 +112,10 @@ export class Dav {
       for (const { href, props, status } of listed) {
         if (href === undefined || isCollection(props)) continue;
         const url = this.#web.resolve(href, book);
-        if (status === 507) throw new ContactStoreError('refused', `${book.host} does not list all of its cards`);
-        if (url.pathname !== book.pathname) cards.push({ url, etag: textOf(props?.['getetag']) });
+        const isItself = url.pathname === book.pathname;
+        if (status === 507 || (isItself && status >= 400))
+          throw new ContactStoreError('refused', `${book.host} does not list all of its cards`);
+        if (!isItself) cards.push({ url, etag: textOf(props?.['getetag']) });
       }
       if (cards.length > CONTACTS_AT_MOST)
         throw new ContactStoreError('too many', `${book.host} has more than ${CONTACTS_AT_MOST} cards`);
@@ -202,7 +204,7 @@ export class Dav {
   async #alone(book: URL, url: URL, fault: CardFault, signal: AbortSignal): Promise<StoredCard[]> {
     const found = await this.#read(url, fault, signal);
     // A server that is out of order says of every card that it is gone, or hands out a page in its place.
-    if (!found.some(({ text }) => text !== null && BEGINS.test(text))) await this.#requireBook(book, signal);
+    if (!found.some(({ text }) => text !== null && BEGINS.test(text))) await this.requireBook(book, signal);
     return found;
   }
 
@@ -212,6 +214,7 @@ export class Dav {
       return card === null ? [] : [{ url, text: card.text }];
     } catch (error) {
       if (error instanceof AnswerTooLarge) return [{ url, text: null, fault: 'too large' }];
+      if (error instanceof AnotherPage) return [{ url, text: null, fault: 'not a vCard' }];
       if (error instanceof ContactStoreError && (error.fault === 'refused' || isOfOne(error)))
         return [{ url, text: null, fault }];
       throw error;
@@ -219,7 +222,7 @@ export class Dav {
   }
 
   /** @throws {ContactStoreError} unless the server shows this address book */
-  async #requireBook(book: URL, signal: AbortSignal): Promise<void> {
+  async requireBook(book: URL, signal: AbortSignal): Promise<void> {
     const [here] = await this.#properties(book, '0', signal);
     if (here === undefined)
       throw new ContactStoreError('refused', `${book.host} no longer shows its address book`, { host: book.host });
@@ -305,7 +308,8 @@ export class Dav {
     if (answers.some(isUnreadable)) throw this.#unreadable();
     // tsdav returns an answer that is not a multistatus as a single response without properties.
     if (first === undefined || answers.some(({ props }) => props !== undefined)) return;
-    if (first.status === 207 || (first.status === 404 && first.href !== undefined)) return;
+    // Within a multistatus: a card that is gone.
+    if (first.status === 207 || (first.status === 404 && first.href !== undefined && first.href !== '')) return;
     const { host } = this.#web.base;
     const { status } = first;
     // Another page in its place, such as that of something between us, refuses nothing.
