@@ -1,9 +1,12 @@
+import * as v from 'valibot';
 import { describe, expect, test, vi } from 'vitest';
+import { Email } from '../../src/contract/email.ts';
 import { isEmail } from '../../src/contract/email-address.ts';
 import { readHost } from '../../src/contract/mail-host.ts';
 import { isWellFormed } from '../../src/server/contacts/carddav/well-formed.ts';
 import { splitCards } from '../../src/server/contacts/vcard/cards-in-text.ts';
 import { displayNameOf, readCard } from '../../src/server/contacts/vcard/read-vcard.ts';
+import { nameKey, phoneKey, textKey } from '../../src/server/contacts/keys.ts';
 import { folderName } from '../../src/server/export/names/folder-name.ts';
 import { manifestTable } from '../../src/server/export/archive/manifest.ts';
 import { messageName, senderAddress } from '../../src/server/export/archive/message-name.ts';
@@ -13,6 +16,7 @@ import { unflowed } from '../../src/server/export/mime/flowed.ts';
 import { structured } from '../../src/server/export/mime/header-fields.ts';
 import { MailParser } from '../../src/server/export/mime/mail-parser.ts';
 import { beginReply, readReply, SieveSyntaxError } from '../../src/server/forwarding/sieve-reply.ts';
+import { fold } from '../../src/server/mail/copy/mailboxes/mapping.ts';
 import { messageIdOf, sentDateOf, subjectOf } from '../../src/server/mail/copy/message/message-text.ts';
 import { readAutoconfig } from '../../src/server/mail/discovery/autoconfig.ts';
 import { mailErrorOf } from '../../src/server/mail/imap/mail-error.ts';
@@ -73,6 +77,11 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   },
   'the answer of an address book': (text) => isWellFormed(`<a>${text}</a>`),
   'an address': isEmail,
+  'an address of a call': (text) => v.safeParse(Email, `a@${text}`),
+  'a name that a contact is known by': nameKey,
+  'a text that a contact is known by': textKey,
+  'a number that a contact is known by': phoneKey,
+  'the name of a mailbox': fold,
   'a host': readHost,
   'a header of proxies': (text) => clientNetwork('192.0.2.1', text, 1),
   'a range': (text) => rangeOf(text, 1000),
@@ -103,6 +112,8 @@ const PIECES: readonly string[] = [
     '/',
     '-',
     '\u0301',
+    // Two marks that a normal form has in the other order.
+    '\u0301\u0316',
     '&',
     '<!',
     '<!--',

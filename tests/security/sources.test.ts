@@ -65,6 +65,13 @@ describe('the sources of the server', () => {
     expect(asking).toEqual(importing);
   });
 
+  test('bring text into a normal form in one place only, where it takes no quadratic time', () => {
+    expect(found(SERVER, /\.normalize\(.*/g)).toEqual([
+      'src/server/normalized.ts: .normalize(form);',
+      "src/contract/email-address.ts: .normalize('NFKC')",
+    ]);
+  });
+
   test('write to the log and nowhere else', () => {
     expect(found(SERVER, /\bconsole\.|process\.std(?:out|err)|pino\.destination\(|openLogOutput\([A-Z]\w+/g)).toEqual([
       'src/server/log.ts: openLogOutput(STANDARD_OUTPUT',

@@ -108,6 +108,21 @@ describe('a source contact', () => {
     expect(matchOf(theirs, person('jane', 'Jane', ['jane@example.com'], ['6505550100']))).toBe('all');
   });
 
+  test('is compared with some of thousands that are like it, so that others are not kept waiting', () => {
+    const costAmong = (count: number) => {
+      const index = new MatchIndex(new Set());
+      for (let at = 0; at < count; at += 1)
+        index.add(existing(`${at}`, { names: ['Ann Lee'], phones: ['555 123 4567'], emails: [`ann${at}@b.example`] }));
+      const before = process.cpuUsage();
+      for (let at = 0; at < 20; at += 1)
+        expect(index.claim(person('', 'Ann Lee', ['ann@c.example'], ['555 123 4567']))).not.toBeNull();
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    };
+    const few = Math.min(costAmong(2000), costAmong(2000));
+    expect(Math.min(costAmong(20_000), costAmong(20_000))).toBeLessThan(4 * few + 50);
+  });
+
   test('does not get one that another contact of the source has got', () => {
     const ours = ['ann-1', 'ann-2', 'ann-3'].map((uid) => ({ ...person('', 'Ann Lee', ['ann@home.example']), uid }));
     const index = new MatchIndex(new Set(ours.map(({ uid }) => uid)));

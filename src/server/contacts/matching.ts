@@ -14,6 +14,9 @@ type Keys = {
 };
 type Entry = Keys & { readonly existing: ExistingContact };
 
+/** How many values of theirs are compared with one of ours: thousands may be alike, and others wait meanwhile. */
+const COMPARED_AT_MOST = 5_000;
+
 /**
  * What the destination holds, for finding the counterpart of a source contact. One of theirs is the counterpart of at most
  * one of ours, so that two people who share an address, or two cards of one person, both arrive:
@@ -25,12 +28,11 @@ type Entry = Keys & { readonly existing: ExistingContact };
  */
 export class MatchIndex {
   readonly #sourceUids: ReadonlySet<string>;
-  readonly #claimed = new Set<Entry>();
   readonly #byUid = new Map<string, Entry>();
   readonly #byId = new Map<string, Entry>();
-  readonly #byEmail = new Map<string, Entry[]>();
-  readonly #byPhone = new Map<string, Entry[]>();
-  readonly #byName = new Map<string, Entry[]>();
+  /** Without those that are claimed. */
+  readonly #byEmail = new Map<string, Set<Entry>>();
+  readonly #byName = new Map<string, Set<Entry>>();
 
   constructor(sourceUids: ReadonlySet<string>) {
     this.#sourceUids = sourceUids;
@@ -45,16 +47,15 @@ export class MatchIndex {
       this.#byUid.set(entry.uid, entry);
       return;
     }
-    for (const email of entry.emails) push(this.#byEmail, email, entry);
-    for (const phone of entry.phones) push(this.#byPhone, phone, entry);
-    for (const name of entry.names) push(this.#byName, name, entry);
+    for (const email of entry.emails) put(this.#byEmail, email, entry);
+    for (const name of entry.names) put(this.#byName, name, entry);
   }
 
   /** Assigns an entry to the contact that had it in an earlier run; `null` if it no longer exists. */
   claimById(id: string): ExistingContact | null {
     const entry = this.#byId.get(id);
     if (entry === undefined) return null;
-    this.#claimed.add(entry);
+    this.#take(entry);
     return entry.existing;
   }
 
@@ -68,20 +69,29 @@ export class MatchIndex {
     const own = this.#byUid.get(contact.uid);
     if (own !== undefined) return { existing: own.existing, by: 'uid' };
     const keys = keysOf(contact);
-    const candidates = new Set([
-      ...[...keys.emails].flatMap((email) => this.#byEmail.get(email) ?? []),
-      ...[...keys.phones].flatMap((phone) => this.#byPhone.get(phone) ?? []),
-      ...[...keys.names].flatMap((name) => this.#byName.get(name) ?? []),
-    ]);
     let best: Entry | null = null;
-    let likeness = 0;
-    for (const entry of candidates) {
-      const score = this.#claimed.has(entry) ? 0 : likenessOf(keys, entry);
+    let [likeness, compared] = [0, 0];
+    for (const entry of this.#candidatesFor(keys)) {
+      const score = likenessOf(keys, entry);
       if (score > likeness) [best, likeness] = [entry, score];
+      compared += 1 + entry.emails.size + entry.phones.size;
+      if (compared > COMPARED_AT_MOST) break;
     }
     if (best === null) return null;
-    this.#claimed.add(best);
+    this.#take(best);
     return { existing: best.existing, by: 'likeness' };
+  }
+
+  /** Those who share a name, and those who share an address where one has no name. A number alone is not enough. */
+  *#candidatesFor({ names, emails }: Keys): Iterable<Entry> {
+    for (const name of names) yield* this.#byName.get(name) ?? [];
+    for (const email of emails)
+      for (const entry of this.#byEmail.get(email) ?? []) if (names.size === 0 || entry.names.size === 0) yield entry;
+  }
+
+  #take(entry: Entry): void {
+    for (const email of entry.emails) this.#byEmail.get(email)?.delete(entry);
+    for (const name of entry.names) this.#byName.get(name)?.delete(entry);
   }
 }
 
@@ -123,10 +133,8 @@ function present(texts: readonly string[]): Set<string> {
   return new Set(texts.filter((text) => text !== ''));
 }
 
-function push(map: Map<string, Entry[]>, key: string, entry: Entry): void {
-  const entries = map.get(key);
-  if (entries === undefined) map.set(key, [entry]);
-  else entries.push(entry);
+function put(map: Map<string, Set<Entry>>, key: string, entry: Entry): void {
+  map.set(key, (map.get(key) ?? new Set()).add(entry));
 }
 
 /** A UID that is the same in every run, for a card that has none or shares one. */

@@ -1,4 +1,5 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { normalized } from '../normalized.ts';
 import type { Database, Sql } from '../store/database.ts';
 import { earlierTime } from '../store/earlier-time.ts';
 import { openSharedSafe, resealed } from '../store/safe.ts';
@@ -54,7 +55,7 @@ export function openVerifiers({ database, vault, now }: Services): Verifiers {
     const next = last.then(
       () =>
         new Promise<Buffer>((resolve, reject) => {
-          scrypt(password.normalize('NFC'), salt, HASH_OCTETS, COST, (error, key) => {
+          scrypt(normalized(password, 'NFC'), salt, HASH_OCTETS, COST, (error, key) => {
             if (error === null) resolve(key);
             else reject(error);
           });

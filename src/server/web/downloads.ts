@@ -15,6 +15,7 @@ import { FileGoneError, StoreError, type OctetRange } from '../export/storage/ex
 import { checked, piecesWith } from '../export/storage/pieces.ts';
 import { offeredFile, transferOfExport, type OfferedFile } from '../export/download/links.ts';
 import { deleteExport } from '../export/download/sweeper.ts';
+import { normalized } from '../normalized.ts';
 
 const ExportName = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/));
 const FileName = v.pipe(v.string(), v.regex(/^part-\d{1,6}-[0-9a-f]{8}\.zip$/));
@@ -177,8 +178,7 @@ function conditionsOf(c: Context, tag: string, size: number): Conditions {
 
 /** A `Content-Disposition` (RFC 6266), with the ASCII fallback of its Appendix D. */
 export function dispositionOf(title: string): string {
-  const fallback = title
-    .normalize('NFKD')
+  const fallback = normalized(title, 'NFKD')
     .replaceAll(/[^\x20-\x7e]/g, '')
     .replaceAll(/["\\%]/g, '_');
   const encoded = encodeURIComponent(title).replaceAll(

@@ -1,5 +1,6 @@
 import { domainToUnicode } from 'node:url';
 import { folded, withoutDetail } from '../../contract/email-address.ts';
+import { normalized } from '../normalized.ts';
 
 /** Letters that do not decompose, and what they are compared as without their strokes (Unicode's root collation). */
 const PLAIN: ReadonlyMap<string, string> = new Map(
@@ -14,6 +15,6 @@ export function likenessOf(address: string): string {
   const at = address.lastIndexOf('@') + 1;
   const domain = at === 0 ? '' : domainToUnicode(address.slice(at));
   const written = domain === '' ? address : `${address.slice(0, at)}${domain}`;
-  const bare = folded(withoutDetail(written)).normalize('NFKD').replaceAll(/\p{M}/gu, '');
+  const bare = normalized(folded(withoutDetail(written)), 'NFKD').replaceAll(/\p{M}/gu, '');
   return bare.replaceAll(/[^\0-\x7f]/gu, (letter) => PLAIN.get(letter) ?? letter);
 }

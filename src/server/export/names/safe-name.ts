@@ -1,4 +1,5 @@
 import { withoutEnd } from '../../../contract/without-end.ts';
+import { normalized } from '../../normalized.ts';
 
 /** Windows' device names, which are reserved in every folder, with every extension, and with blanks before it. */
 const RESERVED = /^(?:con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/iu;
@@ -10,11 +11,11 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
  * units (each at most three UTF-8 octets). Empty if nothing readable is left.
  */
 export function safeName(text: string, length: number): string {
-  const readable = text
+  const written = text
     .toWellFormed()
     .replaceAll(/[\p{Z}\s]+/gu, ' ')
-    .replaceAll(/[\p{C}\uFFFD?*]/gu, '')
-    .normalize('NFC')
+    .replaceAll(/[\p{C}\uFFFD?*]/gu, '');
+  const readable = normalized(written, 'NFC')
     .replaceAll('"', "'")
     .replaceAll('<', '(')
     .replaceAll('>', ')')
@@ -38,5 +39,5 @@ function cut(text: string, length: number): string {
 
 /** Names with the same key are the same file on some file system, which ignores case, composition or width. */
 export function clashKey(name: string): string {
-  return name.normalize('NFKD').toUpperCase().normalize('NFKD');
+  return normalized(normalized(name, 'NFKD').toUpperCase(), 'NFKD');
 }

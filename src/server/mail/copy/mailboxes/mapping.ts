@@ -2,6 +2,7 @@ import { isInbox, isInboxName, ownPath, personalPrefix, type Mailbox } from '../
 import { VIEWS } from '../../imap/roles.ts';
 import type { Namespace } from '../../imap/streams.ts';
 import { mailboxName } from '../../imap/wire/mailbox-name.ts';
+import { normalized } from '../../../normalized.ts';
 
 /**
  * Where one source mailbox goes. `create` if the destination doesn't have it yet; then `plainer` is the name for a
@@ -220,5 +221,5 @@ function freePath(
 
 /** Equal for names that some server takes for the same. */
 export function fold(path: string): string {
-  return path.normalize('NFC').toLowerCase();
+  return normalized(path, 'NFC').toLowerCase();
 }
