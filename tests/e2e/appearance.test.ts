@@ -444,6 +444,21 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     expect(Math.max(...ends)).toBeLessThanOrEqual(begins);
   });
 
+  test('on a telephone both mailboxes of a transfer are of one size, which is not smaller where they need two lines all the same', async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await arrive('/start-migration', 'gmail');
+    const addresses = page.locator('.route .address');
+    const sizes = async () => [
+      await styleOf(addresses.first(), 'font-size'),
+      await styleOf(addresses.last(), 'font-size'),
+    ];
+    expect(await sizes()).toEqual([['18px'], ['18px']]);
+    await page.setViewportSize({ width: 390, height: 740 });
+    const [[from] = [], [to] = []] = await sizes();
+    expect(from).toBe(to);
+    expect(from).toMatch(/^15\.\d+px$/);
+  });
+
   test('a double press opens the other ways, and does not close them again', async () => {
     await arrive('/destination-account', 'signedIn');
     const ways = page.getByRole('button', { name: 'Check other options to export your data' });
