@@ -121,7 +121,7 @@ describe('a letter', () => {
       'provider_limit',
       new Date('2026-12-05T20:00:00Z'),
       'takes only so much mail',
-      'We start again on December 5, 2026.',
+      'We start again around December 5, 2026 at 12:00 PM PST.',
     ],
     ['disk', undefined, 'no room on our side', 'We start again as soon as we can.'],
     [null, undefined, 'is taking a break', 'We start again as soon as we can.'],
