@@ -2,7 +2,7 @@ import type { CSSProperties } from 'react';
 
 /** An address of at most this many characters fits on one line everywhere on a phone. */
 const SHORT = 24;
-/** A longer line than this has no room even in small type. */
+/** A longer address than this takes several lines even in small type. */
 const FITTED = 36;
 
 type Props = {
@@ -27,10 +27,10 @@ export function Address({ children, like = '' }: Props) {
 
 const domainIn = (address: string) => address.lastIndexOf('@') + 1;
 
-/** By how many letters the size goes: on one line, or else on the longer of two. */
+/** By how many letters the size goes. */
 function sizing(address: string): CSSProperties | undefined {
   const { length } = address;
   const domain = domainIn(address);
-  const half = Math.max(domain, length - domain);
-  return half > FITTED ? undefined : ({ '--letters': length, '--half': half } as CSSProperties);
+  const letters = length > FITTED ? Math.max(domain, length - domain) : length;
+  return letters > FITTED ? undefined : ({ '--letters': letters } as CSSProperties);
 }
