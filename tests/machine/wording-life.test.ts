@@ -366,6 +366,11 @@ describe('how an operation stands', () => {
     expect(formatMoment(iso)).toMatch(/December\s\d,\s2025 at \d+:\d\d/);
   });
 
+  test('how files are unpacked is said of one file and of each', () => {
+    expect(status.exports.extract(1)).toMatch(/^Unpack the file first\. On Windows, .+ open “index\.html”/);
+    expect(status.exports.extract(2)).toMatch(/^Unpack each file first\. On Windows, .+ that begins with “index”/);
+  });
+
   test('a comparison is told as a step of its own, until it has been made', () => {
     expect(isComparing({ ...running, compared: 0 })).toBe(true);
     expect(isComparing(running)).toBe(false);

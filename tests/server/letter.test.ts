@@ -147,7 +147,7 @@ describe('a letter', () => {
   );
 
   test.each([
-    [1, null, 'One message was removed', 'was taken back'],
+    [1, null, '1 message was removed', 'was taken back'],
     [1200, '2 messages stay in your new mailbox.', '1,200 messages were removed', 'was taken back in part'],
     [0, '2 messages stay in your new mailbox.', 'Nothing was removed', 'could not be taken back'],
     // It had copied nothing.
