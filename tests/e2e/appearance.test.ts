@@ -368,7 +368,7 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
         ],
       ],
       ['/destination-account', 'signedIn', [['Important notice', 'Go to Yahoo Mail']]],
-      [STATUS, 'nobody', [['Delete these files?', 'Delete my export now']]],
+      [STATUS, 'nobody', [['Delete these files?', 'Delete the files now']]],
     ] as const)(
       'each modal of %s (%s) closes on Escape and on its background, not on a press inside, and gives the focus back',
       async (at, session, modals) => {
@@ -442,6 +442,14 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     expect(ends).toHaveLength(4);
     const begins = await page.locator('.sheet').evaluate((sheet) => sheet.getBoundingClientRect().left);
     expect(Math.max(...ends)).toBeLessThanOrEqual(begins);
+  });
+
+  test('on a telephone both mailboxes of a transfer are of one size, which is that of the longer', async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await arrive('/start-migration', 'gmail');
+    const addresses = await page.locator('.route .address').all();
+    const sizes = await Promise.all(addresses.map((each) => styleOf(each, 'font-size')));
+    expect(sizes.map(([size = '']) => Number.parseInt(size))).toEqual([15, 15]);
   });
 
   test('a double press opens the other ways, and does not close them again', async () => {

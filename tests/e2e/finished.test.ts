@@ -680,7 +680,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await main.getByText('You can close this page').count()).toBe(0);
     const names = await main.locator('a.button, button').allInnerTexts();
     expect(names.at(0)).toMatch(/^Download /);
-    expect(names.at(-1)).toBe('Delete my export now');
+    expect(names.at(-1)).toBe('Delete the files now');
   });
 
   test.each([
@@ -736,6 +736,29 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     const [looks, ends] = told.map((text) => text.replaceAll(/\s/g, ' '));
     expect(looks).toContain(` on ${next}.`);
     expect(ends).toBe(`It ends by itself on ${end}`);
+  });
+
+  test.each([
+    ['America/Los_Angeles', 'Since November 1, 2025, new mail'],
+    ['America/New_York', 'Since November 1, 2025 (Pacific time), new mail'],
+  ])('in %s forwarding began on the day that its letter tells', async (zone, said) => {
+    const emailforwarding = { status: 'completed', since: '2025-11-02T05:30:00Z', finished: FINISHED_AT, to: MARIA };
+    const told = await inZone(zone, { ...AT_GMAIL, emailforwarding }, 'new mail goes to');
+    expect(told.replaceAll(/\s/g, ' ')).toContain(said);
+  });
+
+  test('a sign-in of another browser comes with its zone where clocks are set back', async () => {
+    const context = await browser.newContext({ timezoneId: 'America/New_York' });
+    await using there = await context.newPage();
+    const others = [{ began: '2025-11-02T05:30:00Z', used: '2025-11-02T06:30:00Z' }];
+    wire.answer('/api/v2/sign-ins/', { json: { others } });
+    await enter(there, portal.url, '/destination-account', 'signedIn');
+    await there.getByRole('banner').getByRole('button', { name: 'Sign out' }).click();
+    const said = await there.getByRole('dialog').getByRole('listitem').innerText();
+    expect(said.replaceAll(/\s/g, ' ')).toBe(
+      'Signed in on November 2 at 1:30 AM EDT, last used on November 2 at 1:30 AM EST',
+    );
+    await context.close();
   });
 
   test('an empty sign-in leads the focus to the email and puts "Error:" into the title until it is mended', async () => {

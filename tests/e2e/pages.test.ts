@@ -505,6 +505,20 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
     expect(await page.getByText('You are offline.').count()).toBe(0);
   });
 
+  test('offline, a link to a file stays on the page and says why', async () => {
+    wire.answer('/api/v2/status/', FINISHED_EXPORT);
+    await arrive(`/status?migration_id=${TRANSFER_ID}`);
+    const link = page.getByRole('link', { name: 'Download mail.zip' });
+    await link.waitFor();
+    await context.setOffline(true);
+    await page.getByRole('status').getByText('You are offline.').waitFor();
+    await link.press('Enter');
+    await page.getByRole('alert').getByText('Please try this again when you are back online.').waitFor();
+    expect(await link.evaluate((file) => file === document.activeElement)).toBe(true);
+    await context.setOffline(false);
+    await expect.poll(() => page.getByText('You are offline.').count()).toBe(0);
+  });
+
   test.each<[string, string, () => Promise<void>, () => Promise<void>]>([
     [
       'without a line',
@@ -954,6 +968,17 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       expect(await field.inputValue()).toBe('maria@sanbruno.example.');
     });
 
+    test('after a blank that was pasted before the sign and is removed, the caret stays where it was put', async () => {
+      await page.goto(portal.url);
+      await page.getByRole('button', { name: 'Start', exact: true }).click();
+      const field = page.getByLabel('Email');
+      await field.fill('@sanbruno.example');
+      await field.evaluate((box: HTMLInputElement) => box.setSelectionRange(0, 0));
+      await page.keyboard.insertText('maria ');
+      await page.keyboard.type('.k');
+      expect(await field.inputValue()).toBe('maria.k@sanbruno.example');
+    });
+
     test('what an input method puts in at once is no pasted text, also in a browser that does not say that it composes', async () => {
       await page.goto(portal.url);
       await page.getByRole('button', { name: 'Start', exact: true }).click();
@@ -965,6 +990,17 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
         box.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertCompositionText', data: text }));
       });
       expect(await field.inputValue()).toBe('maria@sanbruno.example.');
+    });
+
+    test('Tab from a wrong IMAP host leads to the button below', async () => {
+      await arrive('/destination-account?way=other', 'signedIn');
+      await page.getByLabel('Email', { exact: true }).fill('maria@mail.example');
+      await page.getByLabel('Password', { exact: true }).fill('sandbox');
+      await page.getByLabel('Use a custom IMAP host').check();
+      await page.getByLabel('IMAP host', { exact: true }).fill('no host');
+      await page.keyboard.press('Tab');
+      await page.getByText('Invalid IMAP. Please enter a valid IMAP address.').waitFor();
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Sign in');
     });
 
     test('the Enter that ends a composition is no Enter of the form', async () => {

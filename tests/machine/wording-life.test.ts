@@ -6,11 +6,12 @@ import { pacificDate, today } from '../../src/portal/wording.ts';
 import { acts, contactsNeedOf, type Ending, needOf } from '../../src/portal/wording/acts.ts';
 import { signOutFirst } from '../../src/portal/wording/leave-wizard.ts';
 import { messageWords } from '../../src/portal/wording/message.ts';
+import { formatMoment } from '../../src/portal/wording/moment.ts';
 import { forwardingWords } from '../../src/portal/wording/status-contacts.ts';
 import { daily, nextLook } from '../../src/portal/wording/status-daily.ts';
 import { isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
 import { standingWords } from '../../src/portal/wording/status-standing.ts';
-import { exportBadge, formatDay, formatLastDay, formatMoment, status } from '../../src/portal/wording/status.ts';
+import { exportBadge, formatDay, formatLastDay, status } from '../../src/portal/wording/status.ts';
 import { readerPage } from '../../src/server/export/page/reader-page.ts';
 import { codesBut, EVERY_CODE } from '../support/wizard.ts';
 
@@ -71,8 +72,8 @@ test('month and day stay on one line, and so does a time', () => {
   const moment = formatMoment(at).split(' at ');
   expect(moment).toHaveLength(2);
   expect(moment[1]).toMatch(/^\d+:05\u00a0[AP]M$/);
-  for (const each of [moment[0], formatDay(at), today(), pacificDate(at)])
-    expect(each).toMatch(/^\w+\u00a0\d+, \d{4}$/);
+  for (const each of [moment[0], today(), pacificDate(at)]) expect(each).toMatch(/^\w+\u00a0\d+, \d{4}$/);
+  expect(formatDay(at)).toMatch(/^\w+\u00a0\d+, \d{4}/);
   expect(signOutFirst.other(at, at)).toMatch(/^Signed in on [^ ]+ at [^ ]+, last used on [^ ]+ at [^ ]+$/);
 });
 
@@ -363,6 +364,11 @@ describe('how an operation stands', () => {
     const iso = '2025-12-03T20:02:00Z';
     expect(status.exports.until(iso)).toBe(`Download your files by ${formatMoment(iso)}. Then we delete them.`);
     expect(formatMoment(iso)).toMatch(/December\s\d,\s2025 at \d+:\d\d/);
+  });
+
+  test('how files are unpacked is said of one file and of each', () => {
+    expect(status.exports.extract(1)).toMatch(/^Unpack the file first\. On Windows, .+ open “index\.html”/);
+    expect(status.exports.extract(2)).toMatch(/^Unpack each file first\. On Windows, .+ that begins with “index”/);
   });
 
   test('a comparison is told as a step of its own, until it has been made', () => {

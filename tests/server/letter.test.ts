@@ -121,7 +121,7 @@ describe('a letter', () => {
       'provider_limit',
       new Date('2026-12-05T20:00:00Z'),
       'takes only so much mail',
-      'We start again on December 5, 2026.',
+      'We start again around December 5, 2026 at 12:00 PM PST.',
     ],
     ['disk', undefined, 'no room on our side', 'We start again as soon as we can.'],
     [null, undefined, 'is taking a break', 'We start again as soon as we can.'],
@@ -147,7 +147,7 @@ describe('a letter', () => {
   );
 
   test.each([
-    [1, null, 'One message was removed', 'was taken back'],
+    [1, null, '1 message was removed', 'was taken back'],
     [1200, '2 messages stay in your new mailbox.', '1,200 messages were removed', 'was taken back in part'],
     [0, '2 messages stay in your new mailbox.', 'Nothing was removed', 'could not be taken back'],
     // It had copied nothing.

@@ -34,7 +34,9 @@ export function OtherPage() {
   const isChecking =
     [emailNote(snapshot), hostNote(snapshot)].some((note) => note?.kind === 'waiting') ||
     snapshot.matches({ destination: { options: { other: { email: 'typing' } } } }) ||
-    snapshot.matches({ destination: { options: { other: { host: { used: 'typing' } } } } });
+    snapshot.matches({ destination: { options: { other: { host: { used: 'typing' } } } } }) ||
+    // Tab may have just left that field for the button.
+    hostNote(snapshot)?.kind === 'error';
   const byOauth = snapshot.matches({ destination: { options: { other: { password: 'notAsked' } } } });
   return (
     <WizardPage heading={words.heading} lead={words.intro(settings)} view="other">

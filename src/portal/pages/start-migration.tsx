@@ -77,7 +77,7 @@ function Route({ context }: { readonly context: Context }) {
       <div>
         <dt>{words.from}</dt>
         <dd>
-          <Address>{source?.email ?? ''}</Address>
+          <Address like={destination?.email}>{source?.email ?? ''}</Address>
         </dd>
         <dd className="soft">{settings.legacyName}</dd>
       </div>
@@ -87,7 +87,7 @@ function Route({ context }: { readonly context: Context }) {
           {mode === 'download' ? (
             <span className="strong">{words.files}</span>
           ) : (
-            <Address>{destination?.email ?? ''}</Address>
+            <Address like={source?.email}>{destination?.email ?? ''}</Address>
           )}
         </dd>
         {mode !== 'download' && destination?.provider !== 'other' && <dd className="soft">{provider}</dd>}

@@ -73,8 +73,9 @@ export function Field({
         onChange={({ target, nativeEvent }) => {
           const isComposing = 'isComposing' in nativeEvent && nativeEvent.isComposing === true;
           setComposed(isComposing ? target.value : null);
-          if (!isComposing) caret.current = target.selectionStart;
-          onType(addressIn(target.value, cameAtOnce(nativeEvent)));
+          const text = addressIn(target.value, cameAtOnce(nativeEvent));
+          if (!isComposing) caret.current = caretIn(text, target);
+          onType(text);
         }}
         onCompositionEnd={({ currentTarget }) => {
           // Where nothing was composed, nothing is rendered now, and what is rendered later would move the caret.
@@ -92,6 +93,12 @@ export function Field({
       <FieldNote id={`${id}-note`} note={note} reserve={reserve} />
     </div>
   );
+}
+
+/** Where the caret is after something before it may have been removed. */
+function caretIn(text: string, { value, selectionStart }: HTMLInputElement): number | null {
+  const after = selectionStart === null ? value : value.slice(selectionStart);
+  return text.endsWith(after) ? text.length - after.length : selectionStart;
 }
 
 /**

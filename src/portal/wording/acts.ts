@@ -1,6 +1,6 @@
 import type { Attention } from '../../contract/calls/status.ts';
 import { pacificDate, unbroken } from '../wording.ts';
-import { formatMoment } from './status.ts';
+import { formatMoment } from './moment.ts';
 
 export type Ending = 'completed' | 'unfinished' | 'taken back';
 

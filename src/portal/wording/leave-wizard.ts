@@ -1,4 +1,5 @@
-import { dateFormat, LOCALE } from '../wording.ts';
+import { LOCALE } from '../wording.ts';
+import { momentFormat } from './moment.ts';
 
 export const leaveWizard = {
   title: 'Go back to Home?',
@@ -9,8 +10,7 @@ export const leaveWizard = {
 } as const;
 
 const plural = new Intl.PluralRules(LOCALE);
-const time = dateFormat({ month: 'long', day: 'numeric', hour: 'numeric', minute: '2-digit' });
-const said = (iso: string) => time(new Date(iso));
+const said = momentFormat({ month: 'long', day: 'numeric', hour: 'numeric', minute: '2-digit' });
 
 export const signOutFirst = {
   ...leaveWizard,

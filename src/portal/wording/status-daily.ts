@@ -1,6 +1,7 @@
 import type { Daily } from '../../contract/calls/status.ts';
 import { pacificDate } from '../wording.ts';
-import { formatLastDay, formatMoment } from './status.ts';
+import { formatMoment } from './moment.ts';
+import { formatLastDay } from './status.ts';
 
 const ENDED: Record<NonNullable<Daily['ended']>, string> = {
   sign_in:

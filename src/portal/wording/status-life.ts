@@ -1,8 +1,9 @@
 import type { Progress, WaitingReason } from '../../contract/calls/status.ts';
 import { comparisonOf } from '../../contract/transfer-status.ts';
 import { LOCALE } from '../wording.ts';
+import { formatMoment } from './moment.ts';
 import { formatNumber } from './number.ts';
-import { allCopied, counted, formatMoment, stays } from './status.ts';
+import { allCopied, counted, stays } from './status.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

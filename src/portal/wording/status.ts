@@ -8,6 +8,7 @@ import {
 } from '../../contract/transfer-status.ts';
 import { dateFormat, LOCALE, pacificDate, unbroken } from '../wording.ts';
 import { fromUs, type Ways } from './where-the-id-is.ts';
+import { formatMoment } from './moment.ts';
 import { formatNumber } from './number.ts';
 
 type Kind = 'email' | 'contacts';
@@ -106,30 +107,17 @@ function formatBytes(bytes: number): string {
   );
 }
 
-const moment = dateFormat({ dateStyle: 'long', timeStyle: 'short' });
 const day = dateFormat({ dateStyle: 'long' });
-const zone = new Intl.DateTimeFormat(LOCALE, { timeZoneName: 'short' });
-const MINUTE_MS = 60_000;
-/** By how many minutes clocks are set back, half an hour on Lord Howe Island and two hours in Antarctica. */
-const SET_BACK = [30, 60, 120];
+const pacificDay = dateFormat({ dateStyle: 'long', timeZone: 'America/Los_Angeles' });
 
-/** A moment by the visitor's clock. One that this clock shows twice, as it is set back, comes with its zone: `EDT`. */
-export function formatMoment(iso: string): string {
-  const time = Date.parse(iso);
-  const text = moment(time);
-  const isShownAt = (minutes: number) => moment(time + minutes * MINUTE_MS) === text;
-  if (!SET_BACK.some((minutes) => isShownAt(minutes) || isShownAt(-minutes))) return text;
-  const name = zone.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  return `${text}\u00a0${name}`;
-}
+/** A day in Pacific time says so if the visitor's is another. */
+const inPacific = (text: string, visitors: string) => (text === visitors ? text : `${text} (Pacific\u00a0time)`);
 
-export const formatDay = (iso: string) => day(new Date(iso));
+/** A day in Pacific time, as letters tell it. */
+export const formatDay = (iso: string) => inPacific(pacificDay(Date.parse(iso)), day(Date.parse(iso)));
 
-/** The last day of something in Pacific time, as {@link pacificDate} has it; it says so if the visitor's is another. */
-export function formatLastDay(iso: string): string {
-  const text = pacificDate(iso);
-  return text === day(Date.parse(iso) - 1) ? text : `${text} (Pacific\u00a0time)`;
-}
+/** The last day of something, as {@link pacificDate} has it. */
+export const formatLastDay = (iso: string) => inPacific(pacificDate(iso), day(Date.parse(iso) - 1));
 
 export const status = {
   heading: 'Your transfer',
@@ -248,6 +236,7 @@ export const status = {
   /** Beside what only the browser's cookie opens: without it, one would be asked to sign in again and again. */
   withoutCookies:
     "This browser blocks cookies, so it can't download this. Please allow cookies for this site and sign in again, or use another browser.",
+  withoutLine: 'You are offline. Please try this again when you are back online.',
   exports: {
     title: 'Your files',
     /** With several, each by its number: their names are long, and differ in a digit. */
@@ -257,7 +246,7 @@ export const status = {
       count === 1 ? formatBytes(size) : `${name}, ${formatBytes(size)}`,
     until: (iso: string) => `Download your files by ${formatMoment(iso)}. Then we delete them.`,
     extract: (count: number) =>
-      `Extract all first. On Windows, right-click the file and choose “Extract All”. On a Mac, double-click it. Then open ${count === 1 ? '“index.html”' : 'the file that begins with “index”'} in the new folder. It shows your mail.`,
+      `Unpack ${count === 1 ? 'the' : 'each'} file first. On Windows, right-click it and choose “Extract All”. On a Mac, double-click it. Then open ${count === 1 ? '“index.html”' : 'the file that begins with “index”'} in the new folder. It shows your mail.`,
     check: 'Checksum (SHA-256)',
     parts: (count: number) =>
       `Your mail is in ${formatNumber(count)} files of up to ${formatBytes(EXPORT_PART_OCTETS)} of mail each. Please download them all. Each one opens on its own.`,
@@ -268,7 +257,7 @@ export const status = {
     anew: 'Start a new download',
     deleteTitle: 'When you no longer need the files here',
     deleteHelp: 'First check that you have the files on your computer. You can also leave this to us.',
-    delete: 'Delete my export now',
+    delete: 'Delete the files now',
     confirmTitle: 'Delete these files?',
     confirmText: 'You cannot download them after that. The mail in your mailbox stays as it is.',
     confirm: 'Delete',

@@ -40,6 +40,6 @@ export function takenBackLines({
 
 function removedWords(removed: number): string {
   if (removed === 0) return 'Nothing was removed from your new mailbox.';
-  if (removed === 1) return 'One message was removed from your new mailbox.';
+  if (removed === 1) return '1 message was removed from your new mailbox.';
   return `${new Intl.NumberFormat('en-US').format(removed)} messages were removed from your new mailbox.`;
 }

@@ -229,7 +229,7 @@ function waitLines({ waiting }: Notification): string[] {
 
 function goesOnAt({ waiting }: Notification): string {
   const until = waiting?.until;
-  const when = until === undefined ? 'as soon as we can' : `on ${DAY.format(until)}`;
+  const when = until === undefined ? 'as soon as we can' : `around ${MOMENT.format(until)}`;
   return `Nothing. We start again ${when}. You can close the page and turn off your computer.`;
 }
 

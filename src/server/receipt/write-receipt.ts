@@ -197,7 +197,7 @@ function outcomeOf({
   const refused = others > 0 ? ` ${leftOutWords(operation, others)}` : '';
   const missing = others > 0 ? 'others missing' : 'missing';
   const compared = lost === null ? '' : ` ${lost} ${missing}, ${duplicated ?? 0} there twice, ${changed ?? 0} changed.`;
-  const how = stopped ? 'stopped by you' : status === 'completed' ? 'complete' : 'ended, but not all of it is well';
+  const how = stopped ? 'stopped by you' : status === 'completed' ? 'complete' : 'ended, but something went wrong';
   return `${name}: ${how}.${refused}${compared}${failure === null ? '' : ` ${failure}`}`;
 }
 

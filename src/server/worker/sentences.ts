@@ -62,7 +62,7 @@ export const SENTENCES = {
   contactsUnreadable:
     'We could not read your address book, so your files have no contacts. Nothing was deleted there. Please contact support with your transfer ID.',
   exportWithoutMail:
-    'We could not export your mail, so there is no file. Nothing was deleted from your mailbox. Please start the export again.',
+    'We could not save your mail, so there are no files. Nothing was deleted from your mailbox. Please start a new download.',
   forwardingWithoutMail:
     'We did not set up forwarding, because some of your mail was not copied. Nothing was deleted from the mailbox that your mail comes from. Please start the transfer again.',
   // These do not say that the mail is in the new mailbox: some may not be, and all may be taken back.

@@ -6,6 +6,7 @@ import { Form } from '../../parts/form.tsx';
 import { useSend } from '../../wizard-context.tsx';
 import { acts as words } from '../../wording/acts.ts';
 import { ActDialog, ActOutcome, Ask, Password, Submit } from './act-dialog.tsx';
+import { FileLink } from './file-link.tsx';
 import { WithoutCookies } from './without-cookies.tsx';
 
 type Props = { readonly snapshot: WizardSnapshot };
@@ -46,7 +47,7 @@ export function Receipt({ snapshot }: Props) {
       <ul className="rows">
         {links.map(({ format, text }) => (
           <li key={format}>
-            <a href={receiptAddress(snapshot.context.transferId ?? '', format)}>{text}</a>
+            <FileLink href={receiptAddress(snapshot.context.transferId ?? '', format)}>{text}</FileLink>
           </li>
         ))}
       </ul>

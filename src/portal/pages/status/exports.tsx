@@ -13,6 +13,7 @@ import { attention } from '../../wording/acts.ts';
 import { cancelled } from '../../wording/status-life.ts';
 import { exportBadge, status } from '../../wording/status.ts';
 import { Banner, SlowNote } from '../banner.tsx';
+import { FileLink } from './file-link.tsx';
 import { WithoutCookies } from './without-cookies.tsx';
 
 const words = status.exports;
@@ -63,9 +64,9 @@ export function Exports({ snapshot, files }: Props) {
           {files.map((file, index) => (
             <li key={file.url}>
               <div className="stack" data-gap="small">
-                <a className="button" data-rank="primary" data-kind="file" href={file.url}>
+                <FileLink href={file.url} isButton>
                   {words.download(file.name, index + 1, files.length)}
-                </a>
+                </FileLink>
                 <p className="soft small">{words.size(file.name, file.size, files.length)}</p>
                 <details className="small">
                   <summary>{words.check}</summary>

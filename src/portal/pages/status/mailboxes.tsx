@@ -21,13 +21,15 @@ export function Route({ snapshot }: Props) {
       <div>
         <dt>{words.from}</dt>
         <dd>
-          <Address>{from}</Address>
+          <Address like={to}>{from}</Address>
         </dd>
         <dd className="soft">{context.settings.legacyName}</dd>
       </div>
       <div>
         <dt>{words.to}</dt>
-        <dd>{to === undefined ? <span className="strong">{words.files}</span> : <Address>{to}</Address>}</dd>
+        <dd>
+          {to === undefined ? <span className="strong">{words.files}</span> : <Address like={from}>{to}</Address>}
+        </dd>
         {to !== undefined && provider !== 'other' && (
           <dd className="soft">{providerName(provider, context.settings.legacyName)}</dd>
         )}
