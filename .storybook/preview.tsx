@@ -41,6 +41,7 @@ const preview: Preview = {
       options: {
         phone: { name: 'Phone', type: 'mobile', styles: { width: '390px', height: '844px' } },
         small: { name: 'Small phone', type: 'mobile', styles: { width: '360px', height: '640px' } },
+        tablet: { name: 'Tablet', type: 'tablet', styles: { width: '768px', height: '1024px' } },
         desktop: { name: 'Desktop', type: 'desktop', styles: { width: '1280px', height: '900px' } },
       },
     },

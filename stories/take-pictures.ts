@@ -51,7 +51,7 @@ async function takeProduct(context: BrowserContext): Promise<void> {
   await take(viewer, 'inspector');
   await page.bringToFront();
   await page.goto(`${product.url}/status?migration_id=${id}`);
-  await page.getByText('Completed').first().waitFor();
+  await page.getByRole('heading', { name: 'Your transfer is done' }).waitFor();
   await take(page, 'status');
 }
 
@@ -79,6 +79,8 @@ function inspectorButton(page: Page) {
 
 async function take(page: Page, name: string): Promise<void> {
   await inspectorButton(page).evaluateAll((buttons) => buttons.forEach((button) => button.remove()));
+  // A page that was come back to is scrolled as it was left.
+  await page.evaluate(() => scrollTo(0, 0));
   await page.screenshot({ path: join(FOLDER, `${name}.png`), animations: 'disabled' });
   process.stdout.write(`stories/pictures/${name}.png\n`);
 }

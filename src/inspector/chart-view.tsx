@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { type Dispatch, type RefObject, type SetStateAction, useEffect, useMemo, useRef, useState } from 'react';
 import { drawn } from './draw.ts';
 import type { Drawing } from './layout.ts';
 import { around, FIT, fitted, moved, towards, type View, zoomed } from './view.ts';
@@ -37,29 +37,8 @@ export function ChartView({ drawing, lit, found = NOTHING, focus, onOpen, onFoll
     if (box === undefined) setView((before) => (isNew ? fitted(drawing, size) : before));
     else setView((before) => (isNew ? around(box, drawing, size) : towards(box, size, before)));
   }, [drawing, focus]);
-  useEffect(() => {
-    const all = (selector: string) => frame.current?.querySelectorAll(selector) ?? [];
-    for (const { state } of drawing.boxes)
-      for (const element of all(`[data-state="${state.path}"]`)) {
-        element.classList.toggle('lit', lit.has(state.path));
-        element.classList.toggle('found', found.has(state.path));
-      }
-    for (const from of new Set(drawing.lines.map((line) => line.from)))
-      for (const element of all(`[data-from="${from}"]`)) element.classList.toggle('open', lit.has(from));
-  }, [drawing, lit, found]);
-  useEffect(() => {
-    const element = frame.current;
-    if (element === null) return;
-    // React's wheel listeners are passive, so the page would scroll as well.
-    const turn = (event: WheelEvent) => {
-      event.preventDefault();
-      const { left, top } = element.getBoundingClientRect();
-      const at = { x: event.clientX - left, y: event.clientY - top };
-      setView((before) => zoomed(before, Math.exp(-event.deltaY / 500), at));
-    };
-    element.addEventListener('wheel', turn, { passive: false });
-    return () => element.removeEventListener('wheel', turn);
-  }, []);
+  useMarks(frame, drawing, lit, found);
+  useWheel(frame, setView);
 
   const middle = () => {
     const { width, height } = sizeOf(frame.current);
@@ -116,25 +95,59 @@ export function ChartView({ drawing, lit, found = NOTHING, focus, onOpen, onFoll
           />
         </svg>
       </div>
-      <div className="chart-zoom">
-        {[
-          ['-', 'Smaller'],
-          ['+', 'Larger'],
-          ['0', 'All'],
-        ].map(([key = '', name]) => (
-          <button
-            key={key}
-            type="button"
-            aria-label={name}
-            title={`${name} (${key})`}
-            onClick={() => setView(keys[key] ?? ((before) => before))}
-          >
-            {key === '0' ? name : key}
-          </button>
-        ))}
-      </div>
+      <Zoom onPress={(key) => setView(keys[key] ?? ((before) => before))} />
     </div>
   );
+}
+
+const ZOOMS = [
+  ['-', 'Smaller'],
+  ['+', 'Larger'],
+  ['0', 'All'],
+] as const;
+
+function Zoom({ onPress }: { readonly onPress: (key: string) => void }) {
+  return (
+    <div className="chart-zoom">
+      {ZOOMS.map(([key, name]) => (
+        <button key={key} type="button" aria-label={name} title={`${name} (${key})`} onClick={() => onPress(key)}>
+          {key === '0' ? name : key}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+type Frame = RefObject<HTMLDivElement | null>;
+
+/** Marks the states that are lit and found, and the lines that lead out of a lit one. */
+function useMarks(frame: Frame, drawing: Drawing, lit: ReadonlySet<string>, found: ReadonlySet<string>): void {
+  useEffect(() => {
+    const all = (selector: string) => frame.current?.querySelectorAll(selector) ?? [];
+    for (const { state } of drawing.boxes)
+      for (const element of all(`[data-state="${state.path}"]`)) {
+        element.classList.toggle('lit', lit.has(state.path));
+        element.classList.toggle('found', found.has(state.path));
+      }
+    for (const from of new Set(drawing.lines.map((line) => line.from)))
+      for (const element of all(`[data-from="${from}"]`)) element.classList.toggle('open', lit.has(from));
+  }, [frame, drawing, lit, found]);
+}
+
+function useWheel(frame: Frame, setView: Dispatch<SetStateAction<View>>): void {
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    // React's wheel listeners are passive, so the page would scroll as well.
+    const turn = (event: WheelEvent) => {
+      event.preventDefault();
+      const { left, top } = element.getBoundingClientRect();
+      const at = { x: event.clientX - left, y: event.clientY - top };
+      setView((before) => zoomed(before, Math.exp(-event.deltaY / 500), at));
+    };
+    element.addEventListener('wheel', turn, { passive: false });
+    return () => element.removeEventListener('wheel', turn);
+  }, [frame, setView]);
 }
 
 function sizeOf(element: Element | null): { width: number; height: number } {
