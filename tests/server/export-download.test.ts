@@ -513,6 +513,18 @@ test('the security log has what was handed out and deleted, and nothing that was
   expect(await loggedOf(404, deletionOf(url), json({}))).toEqual([]);
 });
 
+test('files of a worker whose clock is days behind are offered for as many days as those of others', async () => {
+  await using apart = await openExportWorld({ now: () => Date.now() - 10 * DAY_MS, exportDays: 3 });
+  const message = { uid: 1, bytes: Buffer.from('x'), flags: [], internalDate: new Date(0) };
+  await apart.exportMail(await apart.newTransfer(), memoryAccount([{ path: 'INBOX', messages: [message] }]));
+  const [made] = await apart.database.query<{ days: number; age: number }>(
+    `select extract(epoch from expires - finished)::float8 / 86400 as days,
+       extract(epoch from now() - finished)::float8 as age from exports`,
+  );
+  expect(made?.days).toBeCloseTo(3);
+  expect(made?.age).toBeLessThan(3600);
+});
+
 test('exports whose days are over, and what ended without one, are deleted by themselves', async () => {
   const exportDays = 3;
   await using apart = await openExportWorld({ now: () => Date.now(), exportDays });

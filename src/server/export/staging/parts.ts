@@ -112,11 +112,15 @@ export function openParts(database: Fenced, exportId: number) {
       return new Set(rows.map(({ name }) => name));
     },
 
-    /** Offers the files, and forgets what was needed only on the way. */
+    /**
+     * Offers the files, from the later of the worker's time and the database's on, as nobody is to have fewer days, and
+     * forgets what was needed only on the way.
+     */
     finish: (finished: Date, expires: Date): Promise<void> =>
       database.write(async (sql) => {
         await sql.query(
-          `update exports set finished = $2, expires = $3, messages = staged.messages, octets = staged.octets
+          `update exports set finished = greatest($2, now()), expires = greatest($3, now() + ($3::timestamptz - $2::timestamptz)),
+             messages = staged.messages, octets = staged.octets
            from (select count(*)::integer as messages, coalesce(sum(size), 0)::bigint as octets
              from export_messages where export_id = $1) staged
            where id = $1 and finished is null`,
