@@ -122,6 +122,8 @@ describe('hosts', () => {
     '127.0.0.①①',
     '017700000001',
     '0x7f.0.0.1',
+    '0x7f.0x1',
+    '0x08.0x080808',
     '127.0.1',
     '[::ffff:127.0.0.1]',
     '[::ffff:7f00:1]',
@@ -342,6 +344,18 @@ describe('the check of a host', () => {
     });
     expect([sign.status, sign.body]).toMatchObject([400, { error: 'INVALID_IMAP' }]);
     expect(knocks).toEqual([]);
+  });
+
+  test('never reaches a host that the operator trusts by its address, which nobody may name, however it is spelled', async () => {
+    const [, port] = world.trustedImap.split(':');
+    world.passwords.set('ann@mail.example', 'right');
+    const claim = { email: 'ann@mail.example', password: 'right', provider: 'other' };
+    const signIn = (imap: string) => world.post('/api/validate/', { ...claim, imap }, fromClient('203.0.113.77'));
+    for (const name of ['127.0.0.1', '0x7f.0x1', '127.0.0.0x1', '0x7f.0X1', '１２７.０.０.0x1']) {
+      const { body } = await signIn(`${name}:${port}`);
+      expect(body, `spelled ${name}`).toMatchObject({ error: 'INVALID_IMAP' });
+    }
+    expect(await signIn(world.trustedImap)).toMatchObject({ status: 200 });
   });
 
   test('a domain’s own announcement can’t lead inside either', async () => {

@@ -72,7 +72,8 @@ export async function resolvePublicHost(
   if (isTrusted(given, port, options.trusted))
     return { addresses: await anyAddressesOf(name, resolver, interfaces), servername: name, trusted: true };
   if (!(options.ports ?? MAIL_PORTS).includes(port)) throw new HostError('refused', 'This port is not a mail port.');
-  const addresses = isIP(name) > 0 ? [name] : await addressesOf(name, resolver);
+  // Not by `name`: `0x7f.1` is no name, but another spelling of an address.
+  const addresses = isIP(given) > 0 ? [given] : await addressesOf(name, resolver);
   // One of a family that this machine has none of leads nowhere.
   const reached = addresses.filter(reachedFrom(interfaces));
   const best = some(reached.length > 0 ? reached : addresses);

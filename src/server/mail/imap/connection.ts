@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { readHost } from '../../../contract/mail-host.ts';
 import { type Provider } from '../../../contract/provider.ts';
@@ -95,7 +96,9 @@ function visitorsPlace(text: string, settings: PlaceSettings): MailPlace {
   const given = readHost(text);
   // One host name has many spellings (UTS #46): limits, trust and the connection all use its ASCII form.
   const read = given === null ? null : { ...given, name: domainToASCII(given.name) };
-  if (read === null || read.name === '') throw new MailError('unreachable', 'The mail server is not a host name.');
+  // `0x7f.0x1` is an address in another spelling: nobody may name one, such as that of a host that the operator trusts.
+  if (read === null || read.name === '' || isIP(read.name) > 0)
+    throw new MailError('unreachable', 'The mail server is not a host name.');
   const port = read.port ?? IMAPS_PORT;
   const trust = trustIn(read.name, port, settings);
   const isByTls = port === IMAPS_PORT || (port !== IMAP_PORT && !isTrusted(read.name, port, settings.trustedMailHosts));
