@@ -314,7 +314,7 @@ const SIGHTS: readonly Sight[] = [
       wire.answer(`/api/exports/${TRANSFER_ID}/delete/`, { status: 500, json: {} });
     },
     act: async (page) => {
-      await page.getByRole('button', { name: 'Delete the files now' }).click();
+      await page.getByRole('button', { name: 'Delete my export now' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
     },
     shows: 'The files could not be deleted',
@@ -329,7 +329,7 @@ const SIGHTS: readonly Sight[] = [
     name: 'the deletion of an export',
     at: STATUS,
     wire: (wire) => wire.answer('/api/v2/status/', FINISHED_EXPORT),
-    act: (page) => page.getByRole('button', { name: 'Delete the files now' }).click(),
+    act: (page) => page.getByRole('button', { name: 'Delete my export now' }).click(),
     shows: 'Delete these files?',
   },
   { name: 'a status that is not found', at: '/status', shows: 'Your transfer ID has not been found' },

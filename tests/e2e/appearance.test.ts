@@ -368,7 +368,7 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
         ],
       ],
       ['/destination-account', 'signedIn', [['Important notice', 'Go to Yahoo Mail']]],
-      [STATUS, 'nobody', [['Delete these files?', 'Delete the files now']]],
+      [STATUS, 'nobody', [['Delete these files?', 'Delete my export now']]],
     ] as const)(
       'each modal of %s (%s) closes on Escape and on its background, not on a press inside, and gives the focus back',
       async (at, session, modals) => {

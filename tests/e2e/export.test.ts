@@ -156,7 +156,7 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     },
   );
 
-  test('is deleted by "Delete the files now": the files, the link and the page say so', { tags: 'proof' }, async () => {
+  test('is deleted by "Delete my export now": the files, the link and the page say so', { tags: 'proof' }, async () => {
     await order(subscriber('maria'), product.url, 'eml', 'vcf');
     await isComplete();
     const link = (await files().getByRole('link').getAttribute('href')) ?? '';
@@ -165,15 +165,15 @@ describe('an export, from Home to files on the disk, in Chromium (needs chromium
     expect((await page.request.head(url)).status()).toBe(200);
     expect(await readdir(join(product.folder, 'exports'))).toContain(exportName);
 
-    await page.getByRole('button', { name: 'Delete the files now' }).click();
+    await page.getByRole('button', { name: 'Delete my export now' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete these files?' });
     await dialog.getByRole('button', { name: 'Keep' }).click();
     expect((await page.request.head(url)).status()).toBe(200);
-    await page.getByRole('button', { name: 'Delete the files now' }).click();
+    await page.getByRole('button', { name: 'Delete my export now' }).click();
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
     await files().getByText('The files have been deleted.').waitFor();
     expect(await files().getByRole('link').allInnerTexts()).toEqual(['Start a new download']);
-    expect(await page.getByRole('button', { name: 'Delete the files now' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Delete my export now' }).count()).toBe(0);
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Your transfer is done');
     expect((await page.request.get(url)).status()).toBe(404);
     expect(await readdir(join(product.folder, 'exports'))).not.toContain(exportName);

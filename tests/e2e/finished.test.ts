@@ -680,7 +680,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await main.getByText('You can close this page').count()).toBe(0);
     const names = await main.locator('a.button, button').allInnerTexts();
     expect(names.at(0)).toMatch(/^Download /);
-    expect(names.at(-1)).toBe('Delete the files now');
+    expect(names.at(-1)).toBe('Delete my export now');
   });
 
   test.each([

@@ -224,7 +224,7 @@ const PLACES: readonly Place[] = [
     call: `/api/exports/${TRANSFER_ID}/delete/`,
     at: `/status?migration_id=${TRANSFER_ID}`,
     act: async (page) => {
-      await page.getByRole('button', { name: 'Delete the files now' }).click();
+      await page.getByRole('button', { name: 'Delete my export now' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
     },
     refusal: { status: 404, code: 'MIGRATION_ID_NOT_FOUND', said: ['The files could not be deleted'] },

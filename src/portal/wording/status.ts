@@ -246,7 +246,7 @@ export const status = {
       count === 1 ? formatBytes(size) : `${name}, ${formatBytes(size)}`,
     until: (iso: string) => `Download your files by ${formatMoment(iso)}. Then we delete them.`,
     extract: (count: number) =>
-      `Unpack ${count === 1 ? 'the' : 'each'} file first. On Windows, right-click it and choose “Extract All”. On a Mac, double-click it. Then open ${count === 1 ? '“index.html”' : 'the file that begins with “index”'} in the new folder. It shows your mail.`,
+      `Extract all first. On Windows, right-click ${count === 1 ? 'the' : 'each'} file and choose “Extract All”. On a Mac, double-click it. Then open ${count === 1 ? '“index.html”' : 'the file that begins with “index”'} in the new folder. It shows your mail.`,
     check: 'Checksum (SHA-256)',
     parts: (count: number) =>
       `Your mail is in ${formatNumber(count)} files of up to ${formatBytes(EXPORT_PART_OCTETS)} of mail each. Please download them all. Each one opens on its own.`,
@@ -257,7 +257,7 @@ export const status = {
     anew: 'Start a new download',
     deleteTitle: 'When you no longer need the files here',
     deleteHelp: 'First check that you have the files on your computer. You can also leave this to us.',
-    delete: 'Delete the files now',
+    delete: 'Delete my export now',
     confirmTitle: 'Delete these files?',
     confirmText: 'You cannot download them after that. The mail in your mailbox stays as it is.',
     confirm: 'Delete',
