@@ -133,6 +133,14 @@ describe('a vCard', () => {
     expect(writeVcard(read(source), '3.0')).toBe(source);
   });
 
+  test('a comma that its program has not escaped is no end of the text for any server', () => {
+    const lines = ['UID:1', 'FN:Ann', 'N:;Ann;;;'];
+    const source = read(card('3.0', ...lines, String.raw`NOTE:Tall, kind; likes tea\, and\n coffee\\`));
+    const written = writeVcard(source, '3.0');
+    expect(written).toBe(card('3.0', ...lines, String.raw`NOTE:Tall\, kind\; likes tea\, and\n coffee\\`));
+    expect(read(written).notes).toBe(source.notes);
+  });
+
   test('of 3.0 whose photo is broken as in 2.1 is written with folds that all programs read', () => {
     const photo = 'PHOTO;ENCODING=b;TYPE=PNG:iVBORw0KGgoAAAAN\r\nSUhEUgAAAAEAAAAB';
     const text = card('3.0', 'UID:1', 'FN:Jane', 'N:Doe;Jane;;;', photo);

@@ -28,7 +28,7 @@ export function writeVcard(contact: Contact, version: VcardVersion): string {
   if (typeof source === 'string') return composeVcard(contact, version);
   const lines = source.lines.map(withPlainColons);
   const converted = source.version === version ? lines : lines.map((line) => convert(line, version));
-  return writeCardLines({ version, lines: upToDate(converted.map(inPieces), contact, version) });
+  return writeCardLines({ version, lines: upToDate(converted.map(withEscapedText).map(inPieces), contact, version) });
 }
 
 /** The card from the fields of the contact alone: for a store that refuses the source's own card. */
@@ -285,6 +285,15 @@ function inPieces(line: VcardLine): VcardLine {
 /** Apple escapes colons, which no standard knows; servers keep the backslash as a part of the address, or double it. */
 function withPlainColons(line: VcardLine): VcardLine {
   const value = line.value.replaceAll(/\\[^]/g, (pair) => (pair === '\\:' ? ':' : pair));
+  return value === line.value ? line : { ...line, value, text: '' };
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['FN', 'NOTE', 'TITLE', 'ROLE']);
+
+/** Many programs don't escape commas in a text; servers that take them for ends of values drop what is behind (Radicale). */
+function withEscapedText(line: VcardLine): VcardLine {
+  if (!TEXTS.has(line.name)) return line;
+  const value = line.value.replaceAll(/\\[^]|[,;]/g, (found) => (found.length === 1 ? `\\${found}` : found));
   return value === line.value ? line : { ...line, value, text: '' };
 }
 
