@@ -300,10 +300,6 @@ export const wizard = setup({
       checkSanBrunoOnOauthCallback: false,
       allowContactsMigration: false,
     }),
-    'recommend the formats': assign({
-      emailExportType: ({ context }) => context.emailExportType ?? 'eml',
-      contactsExportType: ({ context }) => context.contactsExportType ?? 'csv',
-    }),
     'choose the email format': assign({ emailExportType: (_, params: { format: EmailFormat }) => params.format }),
     'choose the contacts format': assign({
       contactsExportType: (_, params: { format: ContactsFormat }) => params.format,
@@ -365,7 +361,11 @@ export const wizard = setup({
         typed.supportId === transferId ? { ...typed, supportId: '' } : typed,
     }),
     'forget the status': assign({ status: null }),
-    'remember the status': assign({ status: (_, params: { status: TransferStatus }) => params.status }),
+    /** `decisions.md` has nothing in the status that tells an unfinished export, but this tab may have ordered it. */
+    'remember the status': assign({
+      status: ({ context }, { status }: { status: TransferStatus }): TransferStatus =>
+        isToOwnDestination(context) && modeOf(context) === 'download' ? { files: 'coming', ...status } : status,
+    }),
     'remember the transfers': assign({
       transfers: (_, params: { transfers: TransfersByHash }) =>
         Object.entries(params.transfers)

@@ -219,6 +219,13 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByText('your files').count()).toBe(0);
   });
 
+  test('finished files are an export, also where nothing else in the status says so', async () => {
+    const { emailmigration, exports } = FINISHED_EXPORT.json;
+    await open({ emailmigration, exports });
+    await page.getByText('Your export is now complete').waitFor();
+    expect(await page.getByText(/Open your new mailbox|Did you move to Yahoo/).count()).toBe(0);
+  });
+
   test('several files are told apart by their numbers, and have their names below', async () => {
     const [file] = FINISHED_EXPORT.json.exports;
     const exports = [1, 2].map((part) => ({

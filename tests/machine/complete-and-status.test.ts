@@ -209,6 +209,18 @@ describe('the status page', () => {
       },
     );
 
+    test('a download that this tab has ordered is shown as one, though its status does not say so', async () => {
+      const wizard = await order('downloading');
+      await wizard.send({ type: 'transfer.open', id: ID });
+      expect(wizard.context().status).toMatchObject({ files: 'coming' });
+      wizard.visit(`/status?migration_id=${OTHER}`);
+      await wizard.wait(0);
+      expect(wizard.context().status).not.toHaveProperty('files');
+      const moved = await order('moving');
+      await moved.send({ type: 'transfer.open', id: ID });
+      expect(moved.context().status).not.toHaveProperty('files');
+    });
+
     test('one that a sign-in at its provider has listed is known to go there', async () => {
       const listing: Script = { ...script, 'list the transfers': () => ({ [ID]: '2025-11-01T00:00:00Z' }) };
       const wizard = arriveAt(

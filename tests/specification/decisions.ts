@@ -282,7 +282,7 @@ const SETTINGS: readonly Rule[] = [
     'without any settings, each has the default that was decided',
     'the start says what is not set, and what that means',
     'an unknown provider and one without a client are told apart',
-    'a provider without a client is signed in to with a password and takes no contacts',
+    'a provider without a client is not supported',
   ),
   rule(
     "`PROVISIONING_URL`, `PROVISIONING_TOKEN` | none: the primary move answers `GENERAL_ERROR` and the start says so | the destination provider's account-creation service: `POST {url}/accounts {email, password, in_qa}`, `POST {url}/migrations {email, in_qa}`",

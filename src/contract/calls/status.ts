@@ -154,33 +154,37 @@ export const detailedStatus = {
   method: 'GET',
   path: '/api/v2/status/',
   Query: StatusQuery,
-  Answer: v.object({
-    emailmigration: v.optional(Progress),
-    contactsmigration: v.optional(ContactsProgress),
-    emailforwarding: v.optional(Forwarding),
-    /** The provider of the new mailbox, for signing in to it again. Only for callers who may see everything. */
-    destination: v.optional(Provider),
-    /** Only for callers who may see everything. */
-    daily: v.optional(Daily),
-    /**
-     * Running the ended transfer again would copy messages that were taken back, from it or from an earlier one between
-     * the same mailboxes, and have not been copied again since. Only for callers who may see everything.
-     */
-    brings_back: v.optional(v.literal(true)),
-    /**
-     * The transfer before this ended one, between the same mailboxes, that has copied messages which were not all taken
-     * back. Only for callers who may see everything.
-     */
-    earlier: v.optional(TransferId),
-    /** The addresses of the two mailboxes; an export has no `to`. Only for callers who may see everything. */
-    route: v.optional(v.object({ from: v.string(), to: v.optional(v.string()) })),
-    files: v.optional(Files),
-    /** Nobody will be notified when this running transfer ends: nobody asked to be, or nothing can be sent. */
-    untold: v.optional(v.literal(true)),
-    exports: v.optional(v.array(ExportFile)),
-    /** The browser that ordered the transfer is shown more, and so is anybody after a sign-in. */
-    limited: v.optional(v.literal(true)),
-  }),
+  Answer: v.pipe(
+    v.object({
+      emailmigration: v.optional(Progress),
+      contactsmigration: v.optional(ContactsProgress),
+      emailforwarding: v.optional(Forwarding),
+      /** The provider of the new mailbox, for signing in to it again. Only for callers who may see everything. */
+      destination: v.optional(Provider),
+      /** Only for callers who may see everything. */
+      daily: v.optional(Daily),
+      /**
+       * Running the ended transfer again would copy messages that were taken back, from it or from an earlier one between
+       * the same mailboxes, and have not been copied again since. Only for callers who may see everything.
+       */
+      brings_back: v.optional(v.literal(true)),
+      /**
+       * The transfer before this ended one, between the same mailboxes, that has copied messages which were not all taken
+       * back. Only for callers who may see everything.
+       */
+      earlier: v.optional(TransferId),
+      /** The addresses of the two mailboxes; an export has no `to`. Only for callers who may see everything. */
+      route: v.optional(v.object({ from: v.string(), to: v.optional(v.string()) })),
+      files: v.optional(Files),
+      /** Nobody will be notified when this running transfer ends: nobody asked to be, or nothing can be sent. */
+      untold: v.optional(v.literal(true)),
+      exports: v.optional(v.array(ExportFile)),
+      /** The browser that ordered the transfer is shown more, and so is anybody after a sign-in. */
+      limited: v.optional(v.literal(true)),
+    }),
+    // `decisions.md` tells its owner of a finished export by `exports` alone.
+    v.transform((status) => ((status.exports?.length ?? 0) > 0 ? { ...status, files: 'there' as const } : status)),
+  ),
 } as const satisfies Call;
 export type TransferStatus = v.InferOutput<typeof detailedStatus.Answer>;
 

@@ -17,18 +17,13 @@ export const answerCapabilities = route(
     });
     if (found === null)
       throw new Refusal(404, 'PROVIDER_NOT_SUPPORTED', 'This provider is not supported: its domain takes no mail.');
-    const auth = authOf(found.provider, settings);
-    return {
-      allowed_operations: allowedOperations(found.provider, auth, settings),
-      provider: found.provider,
-      auth,
-    };
+    const { provider } = found;
+    const auth = isOauthProvider(provider) ? 'oauth' : 'other';
+    if (isOauthProvider(provider) && settings.providers[provider].client === undefined)
+      throw new Refusal(404, 'PROVIDER_NOT_SUPPORTED', 'This provider is not supported.');
+    return { allowed_operations: allowedOperations(provider, auth, settings), provider, auth };
   },
 );
-
-function authOf(provider: Provider, settings: Settings): 'oauth' | 'other' {
-  return isOauthProvider(provider) && settings.providers[provider].client !== undefined ? 'oauth' : 'other';
-}
 
 /**
  * What can be done with an account. A source has contacts if the operator has an address book; a destination accepts
