@@ -300,6 +300,10 @@ export const wizard = setup({
       checkSanBrunoOnOauthCallback: false,
       allowContactsMigration: false,
     }),
+    'recommend the formats': assign({
+      emailExportType: ({ context }) => context.emailExportType ?? 'eml',
+      contactsExportType: ({ context }) => context.contactsExportType ?? 'csv',
+    }),
     'choose the email format': assign({ emailExportType: (_, params: { format: EmailFormat }) => params.format }),
     'choose the contacts format': assign({
       contactsExportType: (_, params: { format: ContactsFormat }) => params.format,

@@ -50,15 +50,15 @@ const move = wizard.createStateConfig({
   },
 });
 
-/** The formats of a download; the button works once both are chosen. */
+/** The formats of a download: the recommended ones, unless others are chosen. */
 const download = wizard.createStateConfig({
   id: 'destination-download',
+  entry: 'recommend the formats',
   on: {
     'page.back': '#destination-choosing',
     'email-format.choose': { actions: { type: 'choose the email format', params: ({ event }) => event } },
     'contacts-format.choose': { actions: { type: 'choose the contacts format', params: ({ event }) => event } },
     'download.press': {
-      guard: 'the formats are chosen',
       target: '#start-migration',
       actions: { type: 'choose the provider', params: { provider: 'file_export' } },
     },

@@ -258,12 +258,9 @@ describe('the other options', () => {
     expect(wizard.context().checkSanBrunoOnOauthCallback).toBe(false);
   });
 
-  test('Download goes to the start of the transfer once both formats are chosen', async () => {
+  test('Download starts from the recommended formats, and goes to the start of the transfer', async () => {
     const wizard = await chosen('file_export');
-    expect(wizard.context()).toMatchObject({ emailExportType: null, contactsExportType: null });
-    expect(wizard.actor.getSnapshot().can({ type: 'download.press' })).toBe(false);
-    await wizard.send({ type: 'email-format.choose', format: 'eml' }, { type: 'download.press' });
-    expect(wizard.address()).toBe('/destination-account?way=download');
+    expect(wizard.context()).toMatchObject({ emailExportType: 'eml', contactsExportType: 'csv' });
     await wizard.send({ type: 'contacts-format.choose', format: 'vcf' }, { type: 'download.press' });
     expect(wizard.address()).toBe('/start-migration');
     expect(wizard.context()).toMatchObject({

@@ -144,7 +144,7 @@ describe('the words of the fields', () => {
         startMigration.formats('eml', 'csv', ways),
         googleTerms.statements(NAME, ways)[1][1],
         emailScopes.why(ways),
-        destination.download.recommended(ways),
+        destination.download.recommended(false, ways),
       ].filter((text) => /contact/i.test(text));
     expect(textsWith({})).toHaveLength(9);
     expect(textsWith(without)).toEqual([

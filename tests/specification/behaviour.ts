@@ -71,7 +71,7 @@ export const SECTION_4: readonly Rule[] = [
   ),
   rule(
     'Download: shows two format dropdowns (email and contacts). The Download button is enabled only when both are chosen, then goes to /start-migration.',
-    'Download goes to the start of the transfer once both formats are chosen',
+    'Download starts from the recommended formats, and goes to the start of the transfer',
     'a download makes files of both formats, whose links give them',
   ),
   rule(

@@ -348,7 +348,7 @@ export const SECTION_3: readonly Rule[] = [
   rule(
     '**Provider keys**: google, yahoo, office365, aol, a key for the legacy provider itself, file_export.',
     'an OAuth provider that is called %s is left for as %s',
-    'Download goes to the start of the transfer once both formats are chosen',
+    'Download starts from the recommended formats, and goes to the start of the transfer',
     'a sign-in that succeeds shows success, and goes to the destination page after 1 s',
     'a provider is known by its other names',
   ),
@@ -358,7 +358,7 @@ export const SECTION_3: readonly Rule[] = [
   ),
   rule(
     'An export uses a fake destination with provider file_export.',
-    'Download goes to the start of the transfer once both formats are chosen',
+    'Download starts from the recommended formats, and goes to the start of the transfer',
     'a download makes no pre-move call, and asks for mail and contacts in their formats',
     'a download makes files of both formats, whose links give them',
   ),

@@ -18,7 +18,7 @@ export function DownloadPage() {
   return (
     <WizardPage heading={words.heading} lead={words.intro(settings.sendsNoLetters !== true, settings)} view="download">
       <Form label={words.heading} onSubmit={() => send({ type: 'download.press' })}>
-        <p>{words.recommended(settings)}</p>
+        <p>{words.recommended(emailExportType === 'eml' && contactsExportType === 'csv', settings)}</p>
         <div className="stack" data-gap="small">
           <Choice
             label={words.emailFormat}

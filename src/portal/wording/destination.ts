@@ -91,8 +91,8 @@ export const destination = {
     /** @param isTold whether there is a way to tell its owner of the end */
     intro: (isTold: boolean, { bringsNoContacts }: Brings) =>
       `Keep your mail${bringsNoContacts ? ' on your own computer. Your contacts will not be in the files.' : ' and contacts on your own computer.'} We'll make the files${isTold ? ' and tell you when they are ready' : ''}.`,
-    recommended: ({ bringsNoContacts }: Brings) =>
-      `Not sure? Choose EML and CSV. ${bringsNoContacts ? 'Most mail programs can open EML. Please choose a contacts format as well, though there will be no contacts.' : 'Most mail programs and spreadsheets can open these files.'}`,
+    recommended: (isChosen: boolean, { bringsNoContacts }: Brings) =>
+      `Not sure? ${isChosen ? 'Keep what is chosen here.' : 'Choose EML and CSV.'} ${bringsNoContacts ? 'Most mail programs can open EML. Please choose a contacts format as well, though there will be no contacts.' : 'Most mail programs and spreadsheets can open these files.'}`,
     emailFormat: 'Email format',
     contactsFormat: 'Contacts format',
     choose: 'Choose a format',
