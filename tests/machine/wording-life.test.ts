@@ -367,8 +367,12 @@ describe('how an operation stands', () => {
   });
 
   test('how files are unpacked is said of one file and of each', () => {
-    expect(status.exports.extract(1)).toMatch(/^Extract all first\. On Windows, right-click the file .+ open “index\.html”/);
-    expect(status.exports.extract(2)).toMatch(/^Extract all first\. On Windows, right-click each file .+ that begins with “index”/);
+    expect(status.exports.extract(1)).toMatch(
+      /^Extract all first\. On Windows, right-click the file .+ open “index\.html”/,
+    );
+    expect(status.exports.extract(2)).toMatch(
+      /^Extract all first\. On Windows, right-click each file .+ that begins with “index”/,
+    );
   });
 
   test('a comparison is told as a step of its own, until it has been made', () => {

@@ -1,4 +1,4 @@
-import { onTestFailed } from 'vitest';
+import { onTestFailed, TestRunner } from 'vitest';
 import { assign, createActor, fromCallback, fromPromise, SimulatedClock } from 'xstate';
 import { ACTORS } from '../../machines/wizard.actors.ts';
 import { addressOf, visitOf, type WizardSnapshot } from '../../machines/wizard.routes.ts';
@@ -29,8 +29,20 @@ export function refusal(code: CallFailureCode, told: { readonly side?: Side } = 
 
 export type Wizard = ReturnType<typeof startWizard>;
 
-/** The wizard that was started last: a test that fails says where it is. */
-let last: unknown;
+/** Where the wizard is that was started last: a test that fails says so. */
+let whereIsLast = (): string => '';
+const watched = new WeakSet<object>();
+
+function watchTest(): void {
+  const current = TestRunner.getCurrentTest();
+  // Once for each test: one of them starts a hundred thousand.
+  if (current === undefined || watched.has(current)) return;
+  watched.add(current);
+  onTestFailed(({ task }) => {
+    const [error] = task.result?.errors ?? [];
+    if (error !== undefined) error.message += `\nThe wizard is at ${whereIsLast()}`;
+  });
+}
 
 /** A running wizard on a simulated clock. Calls without a script never answer; all calls are recorded. */
 export function startWizard(script: Script = {}, session?: Session, input: Partial<Input> = {}) {
@@ -81,12 +93,8 @@ export function startWizard(script: Script = {}, session?: Session, input: Parti
   });
   if (tested.mayFail) actor.subscribe({ error: () => {} });
   actor.start();
-  last = actor;
-  onTestFailed(({ task }) => {
-    const [error] = task.result?.errors ?? [];
-    if (last === actor && error !== undefined)
-      error.message += `\nThe wizard is at ${leavesIn(actor.getSnapshot()).join(', ')}`;
-  });
+  whereIsLast = () => leavesIn(actor.getSnapshot()).join(', ');
+  watchTest();
 
   /** The contents of the address bar. */
   const address = () => {
