@@ -160,22 +160,21 @@ describe('a CardDAV server', () => {
   );
 
   test.each([
-    ['a page in its place', () => PAGE, 'unexpected'],
-    ['a page with every status', () => ({ ...PAGE, status: 404 }), 'refused'],
+    ['a page in its place', () => PAGE, ['We cannot read this contact card.']],
+    ['a page with every status', () => ({ ...PAGE, status: 404 }), []],
   ] as const)(
     'that is out of order while a card is asked for alone (%s) is not believed about it',
-    async (_, answer: () => ApiAnswer, fault) => {
+    async (_, answer: () => ApiAnswer, rest) => {
       const cards = { '/b/1.vcf': vcard('Jane'), '/b/2.vcf': '' };
       serveBook(cards);
       script['GET /b/2.vcf'] = () => {
         script['PROPFIND /b/'] = answer;
         return answer();
       };
-      await expect(readAll('/b/')).rejects.toMatchObject({ fault });
+      await expect(readAll('/b/')).rejects.toMatchObject({ fault: 'unexpected' });
       // Once it is in order again, there is one such page, or none such card.
       serveBook(cards);
       script['GET /b/2.vcf'] = answer;
-      const rest = fault === 'unexpected' ? ['We cannot read this contact card.'] : [];
       expect(names(await readAll('/b/'))).toEqual(['Jane', ...rest]);
     },
   );
@@ -539,6 +538,47 @@ describe('a CardDAV server', () => {
       });
     },
   );
+
+  test('that is back when it is looked at again has refused no contact meanwhile', async () => {
+    const writer = cardDavWriter(
+      new Dav(new Web(new URL(`${api.url}/b/`), { email: 'a@legacy.example', password: 'x' })),
+    );
+    const fates = new MemoryFates();
+    serveBook({});
+    const shown = script['PROPFIND /b/'];
+    script[`PUT /b/${derivedUid('ann')}.vcf`] = () => {
+      script['PROPFIND /b/'] = () => {
+        if (shown !== undefined) script['PROPFIND /b/'] = shown;
+        return { status: 404, text: '' };
+      };
+      return { status: 404, text: '' };
+    };
+    const people = [person('ann', 'Ann', [])];
+    await expect(copyInto({ reader: readerOf(people), writer, signal: SIGNAL }, fates)).rejects.toMatchObject({
+      name: 'ContactStoreError',
+    });
+    expect(fates.count('refused')).toBe(0);
+  });
+
+  test('that is out of order when a contact is to be filled does not get it a second time', async () => {
+    const writer = cardDavWriter(
+      new Dav(new Web(new URL(`${api.url}/b/`), { email: 'a@legacy.example', password: 'x' })),
+    );
+    serveBook({ '/b/1.vcf': vcard('Ann') });
+    const shown = script['PROPFIND /b/'];
+    script['GET /b/1.vcf'] = () => {
+      script['PROPFIND /b/'] = () => {
+        if (shown !== undefined) script['PROPFIND /b/'] = shown;
+        return { status: 404, text: '' };
+      };
+      return { status: 404, text: '' };
+    };
+    const people = [{ ...person('ann', 'Ann', []), nickname: 'Nan' }];
+    await expect(copyInto({ reader: readerOf(people), writer, signal: SIGNAL })).rejects.toMatchObject({
+      name: 'ContactStoreError',
+    });
+    expect(api.requests.filter(({ method }) => method === 'PUT')).toEqual([]);
+  });
 
   test('whose address the operator has removed is no fault of the new address book', () => {
     const { legacyCarddavUrl: _, ...settings } = readSettings({ SANDBOX: 'on' });

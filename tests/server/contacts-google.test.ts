@@ -6,7 +6,7 @@ import { openContactWriter } from '../../src/server/contacts/open-contacts.ts';
 import { copyInto, MemoryFates } from '../support/contacts-copy.ts';
 import { contact, person, readerOf, BLANK } from '../support/contact-samples.ts';
 import { PeopleApi } from '../support/people-api.ts';
-import { faultsAt, startApi, type Fault, type ScriptedApi } from '../support/scripted-api.ts';
+import { faultsAt, startApi, type ApiRequest, type Fault, type ScriptedApi } from '../support/scripted-api.ts';
 
 const JANE = contact({
   uid: 'jane',
@@ -283,7 +283,25 @@ describe('contacts to Google', () => {
 
   test('a page of something between us that says 403 speaks of no permission', async () => {
     api.faults.push(() => ({ status: 403, text: '<html>No.</html>', headers: { 'content-type': 'text/html' } }));
-    await expect(copy([JANE])).rejects.toMatchObject({ fault: 'refused', status: 403 });
+    await expect(copy([JANE])).rejects.toMatchObject({ fault: 'unexpected', status: 403 });
+  });
+
+  test.each([
+    ['batchCreateContacts', 403],
+    ['v1/contactGroups', 403],
+    ['updateContact', 403],
+    ['v1/people/', 404],
+  ])('a page at %s that says %i refuses no contact, and none is gone', async (path, status) => {
+    if (path !== 'batchCreateContacts') await copy([{ ...JANE, groups: [], phones: [] }]);
+    const page = { status, text: '<html>No.</html>', headers: { 'content-type': 'text/html' } };
+    const isMeant = ({ url, method }: ApiRequest) =>
+      url.pathname.includes(path) && !url.pathname.endsWith('/connections') && (status === 404 || method !== 'GET');
+    const fault: Fault = (request) => (isMeant(request) ? page : null);
+    api.faults.push(fault);
+    const fates = new MemoryFates();
+    await expect(copy([JANE], undefined, fates)).rejects.toMatchObject({ status });
+    expect(fates.count('refused')).toBe(0);
+    expect(people.people.size).toBe(path === 'batchCreateContacts' ? 0 : 1);
   });
 
   test('an answer that is not as documented ends the copy, and nothing is sent to where it points', async () => {

@@ -119,6 +119,13 @@ describe('a source contact', () => {
     expect(matchOf(theirs, person('jane', 'Jane', ['jane@example.com'], ['6505550100']))).toBe('all');
   });
 
+  test('is matched by its number and name among thousands that have the name alone', () => {
+    const theirs = Array.from({ length: 5000 }, (_, at) =>
+      existing(`${at}`, { names: ['Reception'], phones: [`650555${at + 1000}`] }),
+    );
+    expect(matchOf(theirs, person('a', 'Reception', [], ['6505555999']))).toBe('4999');
+  });
+
   test('is compared with some of thousands that are like it, so that others are not kept waiting', () => {
     const few = Math.min(costAmong(2000), costAmong(2000));
     expect(Math.min(costAmong(20_000), costAmong(20_000))).toBeLessThan(4 * few + 50);

@@ -370,7 +370,7 @@ test('goes on with the rules that the subscriber makes active meanwhile', async 
 
 test('leaves the rules active that the subscriber makes active all the time', async () => {
   const { session, active } = changedMeanwhile(99);
-  await expect(setUpForwarding(session, NEW_ADDRESS)).rejects.toMatchObject({ fault: 'busy' });
+  await expect(setUpForwarding(session, NEW_ADDRESS)).rejects.toMatchObject({ fault: 'refused' });
   expect(active()).toMatch(/^new/);
 });
 

@@ -20,7 +20,7 @@ export async function askJson(web: Web, { json, ...request }: JsonRequest, signa
 
 /**
  * The answer of a call that must succeed, parsed by its schema.
- * @throws {ContactStoreError} `authentication` (403: a scope is missing), `refused`, `unexpected`
+ * @throws {ContactStoreError} `authentication` (403: a scope is missing), `refused`, `unexpected` (also another page)
  */
 export async function getJson<const Schema extends v.GenericSchema>(
   web: Web,
@@ -38,10 +38,18 @@ export function refusalOf(web: Web, { status, json, reason }: JsonAnswer): Conta
   const { host } = web.base;
   const said = { host, status, ...(reason === undefined ? {} : { reason }) };
   const words = reason === undefined ? `${status}` : `${status} ${reason}`;
-  // A missing permission, if it is the API that says so: `Refusals` has already singled out quotas.
-  if (status === 403 && json !== undefined)
+  // Another page in its place, such as that of something between us, speaks of no permission and of no contact.
+  if (json === undefined && (status === 403 || status === 404))
+    return new ContactStoreError('unexpected', `${host} answers ${words} by another page`, said);
+  // A missing permission: `Refusals` has already singled out quotas.
+  if (status === 403)
     return new ContactStoreError('authentication', `${host} does not allow access to contacts (${words})`, said);
   return new ContactStoreError('refused', `${host} answers ${words}`, said);
+}
+
+/** Whether the API says so, and not another page in its place. */
+export function isGone({ status, json }: JsonAnswer): boolean {
+  return status === 404 && json !== undefined;
 }
 
 /** The form of an API's error codes; any other text could contain personal data. */

@@ -32,7 +32,10 @@ export class MatchIndex {
   readonly #byId = new Map<string, Entry>();
   /** Without those that are claimed. */
   readonly #byEmail = new Map<string, Set<Entry>>();
+  readonly #byPhone = new Map<string, Set<Entry>>();
   readonly #byName = new Map<string, Set<Entry>>();
+  /** Those that have neither an address nor a number. */
+  readonly #byNameAlone = new Map<string, Set<Entry>>();
 
   constructor(sourceUids: ReadonlySet<string>) {
     this.#sourceUids = sourceUids;
@@ -47,8 +50,7 @@ export class MatchIndex {
       this.#byUid.set(entry.uid, entry);
       return;
     }
-    for (const email of entry.emails) put(this.#byEmail, email, entry);
-    for (const name of entry.names) put(this.#byName, name, entry);
+    for (const [index, keys] of this.#indexesOf(entry)) for (const key of keys) put(index, key, entry);
   }
 
   /** Assigns an entry to the contact that had it in an earlier run; `null` if it no longer exists. */
@@ -82,17 +84,36 @@ export class MatchIndex {
     return { existing: best.existing, by: 'likeness' };
   }
 
-  /** Those who share a name, and those who share an address where one has no name. A number alone is not enough. */
-  *#candidatesFor({ names, emails }: Keys): Iterable<Entry> {
-    for (const name of names) yield* this.#byName.get(name) ?? [];
+  /** Those with which it has enough in common to be the same, of however many that have a part of it. */
+  *#candidatesFor({ names, emails, phones }: Keys): Iterable<Entry> {
+    for (const name of names) {
+      const named = this.#byName.get(name);
+      for (const email of emails) yield* inBoth(named, this.#byEmail.get(email));
+      for (const phone of phones) yield* inBoth(named, this.#byPhone.get(phone));
+      if (emails.size + phones.size === 0) yield* this.#byNameAlone.get(name) ?? [];
+    }
     for (const email of emails)
       for (const entry of this.#byEmail.get(email) ?? []) if (names.size === 0 || entry.names.size === 0) yield entry;
   }
 
   #take(entry: Entry): void {
-    for (const email of entry.emails) this.#byEmail.get(email)?.delete(entry);
-    for (const name of entry.names) this.#byName.get(name)?.delete(entry);
+    for (const [index, keys] of this.#indexesOf(entry)) for (const key of keys) index.get(key)?.delete(entry);
   }
+
+  #indexesOf({ names, emails, phones }: Keys): readonly (readonly [Map<string, Set<Entry>>, ReadonlySet<string>])[] {
+    return [
+      [this.#byEmail, emails],
+      [this.#byPhone, phones],
+      [this.#byName, names],
+      ...(emails.size + phones.size === 0 ? [[this.#byNameAlone, names] as const] : []),
+    ];
+  }
+}
+
+function* inBoth(one: ReadonlySet<Entry> | undefined, other: ReadonlySet<Entry> | undefined): Iterable<Entry> {
+  if (one === undefined || other === undefined) return;
+  const [few, many] = one.size < other.size ? [one, other] : [other, one];
+  for (const entry of few) if (many.has(entry)) yield entry;
 }
 
 /** How much two contacts have in common; 0 if they are not the same. */

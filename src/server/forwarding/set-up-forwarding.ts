@@ -32,7 +32,7 @@ export async function setUpForwarding(session: SieveSession, address: string): P
     const outcome = await setUp(session, address);
     if (outcome !== 'changed meanwhile') return outcome;
   }
-  throw new MailError('busy', 'Another script is made active all the time.');
+  throw new MailError('refused', 'Another script is made active all the time.');
 }
 
 async function setUp(session: SieveSession, address: string): Promise<ForwardingOutcome | 'changed meanwhile'> {

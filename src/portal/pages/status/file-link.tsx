@@ -15,7 +15,8 @@ export function FileLink({ href, isButton = false, children }: Props) {
         href={href}
         {...(isButton && { className: 'button', 'data-rank': 'primary', 'data-kind': 'file' })}
         onClick={(event) => {
-          if (isOnline) return;
+          // Some browsers are wrong about it, so a second press is let through.
+          if (isOnline || isPressed) return;
           event.preventDefault();
           setPressed(true);
         }}

@@ -58,6 +58,9 @@ export function cardDavWriter(dav: Dav): ContactWriter {
       const url = new URL(id);
       for (let attempt = 1; attempt <= FILL_TRIES; attempt += 1) {
         const result = await fill(dav, url, contact, signal);
+        // A server that is out of order says of every card that it is gone, and would get it a second time.
+        if (result !== 'conflict' && result.outcome === 'gone')
+          await dav.requireBook(bookOf(url, await look(signal)), signal);
         if (result !== 'conflict') return result;
       }
       throw changedAllTheTime(url.host);
@@ -80,6 +83,11 @@ function existingOf(url: URL, contact: Contact): ExistingContact {
 /** A card's place among several in one resource, as a fragment, which no request contains. */
 function placeOf(url: URL, at: number): URL {
   return at === 0 ? url : new URL(`#${at}`, url);
+}
+
+/** The address book of a card, which a server may list elsewhere. */
+function bookOf(card: URL, books: readonly URL[]): URL {
+  return books.find(({ pathname }) => card.pathname.startsWith(pathname)) ?? new URL('.', card);
 }
 
 function addressOf(book: URL, uid: string): URL {

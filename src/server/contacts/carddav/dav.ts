@@ -225,7 +225,7 @@ export class Dav {
   async requireBook(book: URL, signal: AbortSignal): Promise<void> {
     const [here] = await this.#properties(book, '0', signal);
     if (here === undefined)
-      throw new ContactStoreError('refused', `${book.host} no longer shows its address book`, { host: book.host });
+      throw new ContactStoreError('unexpected', `${book.host} no longer shows its address book`, { host: book.host });
   }
 
   /** Creates a card where there is none. The caller judges the status. */

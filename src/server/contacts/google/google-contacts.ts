@@ -11,7 +11,7 @@ import {
 } from '../contact-store.ts';
 import type { Contact } from '../contact.ts';
 import { fillingFor } from '../fill.ts';
-import { askJson, below, fitting, jsonRefusals, pagesOf, refusalOf, type JsonAnswer } from '../json-web.ts';
+import { askJson, below, fitting, isGone, jsonRefusals, pagesOf, refusalOf, type JsonAnswer } from '../json-web.ts';
 import type { Part } from '../parts.ts';
 import { putPhoto, staysOf } from '../photo-note.ts';
 import { refusedNote, spillNotes, stayNote, strangersNote } from '../remarks.ts';
@@ -119,7 +119,7 @@ export function googleWriter(web: Web): ContactWriter {
     const url = below(web, `v1/${existing.id}`);
     url.searchParams.set('personFields', `${COMPARED_FIELDS},metadata`);
     const answer = await askJson(web, { method: 'GET', url, repeatable: true }, signal);
-    if (answer.status === 404) return { outcome: 'gone' };
+    if (isGone(answer)) return { outcome: 'gone' };
     if (answer.status !== 200) throw refusalOf(web, answer);
     const person = fitting(web, Person, answer.json);
     const { add, added, stays } = fillingFor(existingOf(person, groups.nameOf), contact);
@@ -154,7 +154,7 @@ export function googleWriter(web: Web): ContactWriter {
     const answer = await askJson(web, { method: 'PATCH', url, json, repeatable: true }, signal);
     if (isConflict(answer)) throw new Conflict();
     if (answer.status === 200) return 'set';
-    if (answer.status === 404) return 'gone';
+    if (isGone(answer)) return 'gone';
     const refusal = refusalOf(web, answer);
     if (refusal.fault !== 'refused') throw refusal;
     return answer.status;

@@ -10,7 +10,7 @@ import {
 } from '../contact-store.ts';
 import type { Contact } from '../contact.ts';
 import { fillingFor } from '../fill.ts';
-import { askJson, below, fitting, getJson, jsonRefusals, pagesOf, refusalOf } from '../json-web.ts';
+import { askJson, below, fitting, getJson, isGone, jsonRefusals, pagesOf, refusalOf } from '../json-web.ts';
 import { PHOTO_NOT_TAKEN, putPhoto, staysOf } from '../photo-note.ts';
 import { refusedNote, spillNotes, stayNote, strangersNote } from '../remarks.ts';
 import { TRIES, type Web, type WebAnswer } from '../web.ts';
@@ -83,7 +83,7 @@ export function microsoftWriter(web: Web): ContactWriter {
     const url = new URL(address);
     url.searchParams.set('$select', COMPARED_FIELDS);
     const answer = await askJson(web, { method: 'GET', url, repeatable: true }, signal);
-    if (answer.status === 404) return { outcome: 'gone' };
+    if (isGone(answer)) return { outcome: 'gone' };
     if (answer.status !== 200) throw refusalOf(web, answer);
     const record = fitting(web, GraphContact, answer.json);
     const there = contact.photo === undefined || (await hasPhoto(id, signal));
@@ -95,7 +95,7 @@ export function microsoftWriter(web: Web): ContactWriter {
       const headers = { 'if-match': record['@odata.etag'] };
       const set = await askJson(web, { method: 'PATCH', url: address, headers, json: body, repeatable: true }, signal);
       if (set.status === 412 || set.status === 409) return 'conflict';
-      if (set.status === 404) return { outcome: 'gone' };
+      if (isGone(set)) return { outcome: 'gone' };
       isSet = set.status === 200;
       if (!isSet) {
         const refusal = refusalOf(web, set);
