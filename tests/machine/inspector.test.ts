@@ -7,6 +7,14 @@ import { withoutSecrets } from '../../src/inspector/sanitize.ts';
 
 const wizard = { sessionId: 'x:0', rootId: 'x:0', createdAt: '1000', id: '1', _version: '0.7.2' };
 const call = { ...wizard, sessionId: 'x:1' };
+const loaded = {
+  ...wizard,
+  type: '@xstate.actor',
+  name: 'wizard',
+  definition: '{}',
+  parentId: undefined,
+  snapshot: {},
+};
 
 function recorded(messages: readonly object[]) {
   const recorder = createRecorder(wizardMachine);
@@ -58,7 +66,7 @@ test('the recorder names timers and answers as the machine does, and keeps calls
   const [pause] = typing?.after ?? [];
   if (invoke === undefined || pause === undefined) throw new Error('The sign-in has neither a pause nor a call.');
   const recorder = recorded([
-    { ...wizard, type: '@xstate.actor', name: 'wizard', definition: '{}', parentId: undefined, snapshot: {} },
+    loaded,
     { ...wizard, type: '@xstate.event', event: { type: pause.eventType } },
     { ...call, type: '@xstate.actor', name: invoke.id, definition: '{}', parentId: 'x:0', snapshot: {} },
     { ...call, type: '@xstate.event', event: { type: 'xstate.init', input: { email: 'pat@sanbruno.example' } } },
@@ -88,14 +96,6 @@ test('the recorder names timers and answers as the machine does, and keeps calls
 
 test('two pages that are open at the same time number their sessions alike, and are told apart', () => {
   const recorder = createRecorder(wizardMachine);
-  const load = {
-    ...wizard,
-    type: '@xstate.actor',
-    name: 'wizard',
-    definition: '{}',
-    parentId: undefined,
-    snapshot: {},
-  };
   const pressed = { ...wizard, type: '@xstate.event', event: { type: 'start.press' } };
   const started = { ...wizard, type: '@xstate.snapshot', event: {}, snapshot: { value: 'arriving', context: {} } };
   const asking = { ...call, type: '@xstate.actor', name: 'sign out', definition: '{}', parentId: 'x:0', snapshot: {} };
@@ -103,8 +103,8 @@ test('two pages that are open at the same time number their sessions alike, and 
   const hear = (page: number, ...messages: readonly object[]) => {
     for (const message of messages) recorder.hear(message as StatelyInspectionEvent, page);
   };
-  hear(1, load, asking);
-  hear(2, load, pressed, asked);
+  hear(1, loaded, asking);
+  hear(2, loaded, pressed, asked);
   hear(1, asked, pressed, started);
   expect(recorder.now().entries.map(({ words }) => words)).toEqual([
     'The page was loaded',
@@ -124,15 +124,7 @@ test('an answer that no state waits for has its name as well', () => {
     type: '@xstate.event',
     event: { type: `xstate.${end}.actor.${id}` },
   }));
-  const known = {
-    ...wizard,
-    type: '@xstate.actor',
-    name: 'wizard',
-    definition: '{}',
-    parentId: undefined,
-    snapshot: {},
-  };
-  const { entries } = recorded([known, ...answers]).now();
+  const { entries } = recorded([loaded, ...answers]).now();
   expect(entries.slice(1).map(({ words }) => words)).toEqual([
     'done: check the stored token',
     'failed: check the stored token',

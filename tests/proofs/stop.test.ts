@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { startWorkerByLine } from '../support/worker-by-line.ts';
 
@@ -9,8 +9,14 @@ test(
   'a worker whose database swallows all that it is sent ends before it would be killed',
   { ...needs('postgresql'), timeout: 180_000 },
   async () => {
-    const { child, ended, output, line, ask } = await startWorkerByLine();
+    const released = Promise.withResolvers<false>();
+    let isHeld = false;
+    // Nor does a new connection get an answer, over which the worker would be ready again.
+    const before = async () => !isHeld || (await released.promise);
+    const { child, ended, output, line, ask } = await startWorkerByLine({ before });
+    onTestFinished(() => released.resolve(false));
     await expect.poll(() => ask('/readyz'), { timeout: 30_000 }).toBe(200);
+    isHeld = true;
     line.holdAll();
     // Now it waits for an answer: without a question under way it would stop at once.
     await expect.poll(() => ask('/readyz'), { timeout: 30_000 }).toBe(503);

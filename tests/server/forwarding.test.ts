@@ -369,9 +369,10 @@ test('goes on with the rules that the subscriber makes active meanwhile', async 
 });
 
 test('leaves the rules active that the subscriber makes active all the time', async () => {
-  const { session, active } = changedMeanwhile(99);
+  const { session, script, active } = changedMeanwhile(99);
   await expect(setUpForwarding(session, NEW_ADDRESS)).rejects.toMatchObject({ fault: 'refused' });
   expect(active()).toMatch(/^new/);
+  expect(script()).toBeUndefined();
 });
 
 describe('forwarding', needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), () => {

@@ -50,7 +50,11 @@ async function setUp(session: SieveSession, address: string): Promise<Forwarding
     return { refused: 'rules' };
   await session.put(FORWARDING_SCRIPT, forwardingScript(address, active, marks));
   // What the subscriber has made active meanwhile would no longer be.
-  if ((await activeOf(session)) !== before) return 'changed meanwhile';
+  const now = await activeOf(session);
+  if (now !== before) {
+    if (now !== FORWARDING_SCRIPT) await session.remove(FORWARDING_SCRIPT);
+    return 'changed meanwhile';
+  }
   await session.activate(FORWARDING_SCRIPT);
   if ((await activeOf(session)) !== FORWARDING_SCRIPT)
     throw new MailError('refused', 'The server did not make the script active.');

@@ -1,11 +1,10 @@
-import { isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
 import { davRequest, propfind, type DAVResponse } from 'tsdav';
 import { CONTACTS_AT_MOST, ContactStoreError, isOfOne } from '../contact-store.ts';
-import { decodeUnlabelled } from '../vcard/quoted-printable.ts';
 import type { CardFault } from '../vcard/vcard-lines.ts';
 import { ANSWER_OCTETS, AnotherPage, AnswerTooLarge, type Web, type WebRequest } from '../web.ts';
 import { hrefsOf, isBook, isCollection, isEmptyCollection, nameOf, textOf } from './dav-properties.ts';
+import { inUtf8, isUnreadable, partsOf } from './multistatus.ts';
 import { isWellFormed } from './well-formed.ts';
 
 /** Cards requested in one multiget (RFC 6352 §8.7). */
@@ -20,8 +19,6 @@ export const CARDS_OCTETS = 2 * 1024 * 1024;
  * first, three quarters of a minute for 10,000 on a busy machine. Asked once more, it would begin again beside that.
  */
 const LISTED_SLOWLY = 4;
-/** How much of a list of cards is parsed synchronously, in UTF-16 code units. */
-const LISTED_AT_ONCE = 256 * 1024;
 /** The largest card, in octets. One too large for a multiget is requested alone. */
 export const CARD_OCTETS = 16 * 1024 * 1024;
 /** The largest file linked by a card that is downloaded, in octets. */
@@ -355,24 +352,6 @@ export class Dav {
   }
 }
 
-/**
- * Without the folds inside a character, which some programs make, and which is no character until they are gone; and with
- * the lines of a program that wrote the charset of Windows in UTF-8.
- */
-function inUtf8(body: Buffer): Buffer {
-  if (isUtf8(body)) return body;
-  const text = body.toString('latin1').replaceAll(/(?:\r|&#13;|&#xD;)?\n[ \t](?=[\u0080-\u00BF])/gi, '');
-  const unfolded = Buffer.from(text, 'latin1');
-  const lines: Buffer[] = [];
-  for (let from = 0; from < unfolded.length;) {
-    const end = unfolded.indexOf('\n', from) + 1 || unfolded.length;
-    const line = unfolded.subarray(from, end);
-    lines.push(isUtf8(line) ? line : Buffer.from(decodeUnlabelled(line)));
-    from = end;
-  }
-  return Buffer.concat(lines);
-}
-
 /** Ignores differences in spelling. */
 function pathOf({ pathname, search }: URL): string {
   return decoded(`${pathname}${search}`);
@@ -386,27 +365,4 @@ export function decoded(text: string): string {
     if (error instanceof URIError) return text;
     throw error;
   }
-}
-
-/** tsdav reports an unreadable or foreign document as an empty one. */
-function isUnreadable({ status, props, raw }: DAVResponse): boolean {
-  if (status !== 207 || props !== undefined) return false;
-  const document: unknown = raw;
-  return typeof document !== 'object' || document === null || !('multistatus' in document);
-}
-
-/** Splits a multistatus (RFC 4918 §13) into equivalent documents of a few responses each. */
-function* partsOf(text: string): Iterable<string> {
-  const first = text.search(/<(?:[\w.-]+:)?response[\s>]/);
-  const head = text.slice(0, Math.max(0, first));
-  const root = /<((?:[\w.-]+:)?multistatus)[\s>]/.exec(head)?.[1];
-  const ends = /<\/(?:[\w.-]+:)?response\s*>/g;
-  let from = head.length;
-  for (;;) {
-    ends.lastIndex = from + LISTED_AT_ONCE;
-    if (root === undefined || ends.exec(text) === null) break;
-    yield `${head}${text.slice(from, ends.lastIndex)}</${root}>`;
-    from = ends.lastIndex;
-  }
-  yield `${head}${text.slice(from)}`;
 }
