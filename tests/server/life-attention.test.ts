@@ -22,6 +22,7 @@ import { letter } from '../support/mail-letters.ts';
 import { needs } from '../support/needs.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
 import { fromBrowser } from '../support/web-world.ts';
+import { storedTransfer } from '../support/stored-transfer.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const NEW_PASSWORD = 'another horse';
@@ -307,7 +308,9 @@ test.each([
     );
     expect((await call(world, name, ordered, { token_id: unused })).status).toBe(status);
     expect(await kept()).toEqual([{ id: used }]);
-    expect(await openCredentials(database, world.web.safe, ordered.id, 'destination')).toEqual({
+    expect(
+      await openCredentials(database, world.web.safe, await storedTransfer(database, ordered.id), 'destination'),
+    ).toEqual({
       kind: 'token',
       tokenId: used,
     });
@@ -498,7 +501,9 @@ test('what rests for a password or a consent goes on with a new one only, anythi
          attention_since = now() where transfer_id = $1 and operation = 'emailmigration'`,
       [id, reason],
     );
-    const isPut = await putRight({ database, safe: services.safe, queue }, id, 'destination', secret, async () => {});
+    const transfer = await storedTransfer(database, id);
+    const putting = { database, safe: services.safe, queue };
+    const isPut = await putRight(putting, transfer, 'destination', secret, async () => {});
     return [isPut, sent.splice(0), (await restingOperations(database, id)).map((each) => each.reason)];
   };
   const password = { kind: 'password', password: NEW_PASSWORD } as const;

@@ -17,6 +17,7 @@ import { createEmptyDatabase, layFreshDatabase } from '../support/fresh-database
 import { needs } from '../support/needs.ts';
 import { isPage, OauthBrowser } from '../support/oauth-browser.ts';
 import { fromBrowser, LEGACY_DOMAIN, openWebWorld } from '../support/web-world.ts';
+import { storedTransfer } from '../support/stored-transfer.ts';
 
 const [FIRST, SECOND, THIRD] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2), Buffer.alloc(32, 3)];
 const [one, other] = [openVault(FIRST), openVault(SECOND)];
@@ -204,7 +205,7 @@ describe.each(KINDS)('SECRET_KEY on %s', (kind, options) => {
     const { database } = world;
     await expect(sealingBy(database, FIRST)).rejects.toThrow(SettingsError);
     const { vault, safe } = await sealingBy(database, SECOND);
-    const source = await openCredentials(database, safe, ids.transfer, 'source');
+    const source = await openCredentials(database, safe, await storedTransfer(database, ids.transfer), 'source');
     expect(source).toEqual({ kind: 'password', password: PASSWORD });
     const [token] = await database.query<{ sealed: Uint8Array }>('select sealed from oauth_tokens where id = $1', [
       ids.token,

@@ -13,6 +13,7 @@ import {
 } from '../../src/server/transfers/taking-back.ts';
 import { FRESH, openTestDatabase } from '../support/fresh-database.ts';
 import { orderedMail } from '../support/ordered-mail.ts';
+import { storedTransfer } from '../support/stored-transfer.ts';
 
 const safe = openSharedSafe(openVault(Buffer.alloc(32, 1)));
 const refuse = () => Promise.reject(new Error('Another order would copy it again.'));
@@ -51,7 +52,8 @@ function ordering() {
     },
   };
   const services = { database, safe, queue, tokens };
-  const order = (id: string, secret: Secret, admit = async () => {}) => orderTakeBack(services, id, secret, admit);
+  const order = async (id: string, secret: Secret, admit = async () => {}) =>
+    orderTakeBack(services, await storedTransfer(database, id), secret, admit);
   const secretOf = (id: string) => credentialsIfAny(database, safe, id, 'destination');
   return { done, services, order, secretOf };
 }

@@ -10,6 +10,7 @@ import { openWeb } from '../../src/server/web/services.ts';
 import { isPage, isReturn, OauthBrowser } from '../support/oauth-browser.ts';
 import type { SignInServer } from '../support/sign-in-server.ts';
 import { fromBrowser, fromClient, LEGACY_DOMAIN, openWebWorld, SCOPES, type WebWorld } from '../support/web-world.ts';
+import { storedTransfer } from '../support/stored-transfer.ts';
 
 const ANN = `ann@${LEGACY_DOMAIN}`;
 const HEX = /^[0-9a-f]{32}$/;
@@ -604,7 +605,7 @@ describe('tokens', () => {
 
     const again = await tokensOf('google');
     await tokens.keep(again);
-    await orderTakeBack(ending, id, { kind: 'token', tokenId: again }, async () => {});
+    await orderTakeBack(ending, await storedTransfer(database, id), { kind: 'token', tokenId: again }, async () => {});
     // Its worker's lease, if it had one, is over.
     const taken = await takeEndedTransfer(database, id, 0);
     if (taken === null || !('lease' in taken)) throw new Error('It is not to be taken back.');

@@ -48,7 +48,7 @@ function placeOnDatabase(accounts: string): Place {
         {
           id,
           sourceEmail: `${accounts}@old.example`,
-          sourceProvider: 'other',
+          sourceProvider: 'sanbruno',
           destinationEmail: `${accounts}@new.example`,
           destinationProvider: 'other',
           operations: ['emailmigration'],

@@ -8,14 +8,13 @@ import type { Transfer } from './transfer.ts';
  * provider.
  */
 export function orderAgain(transfer: Transfer, password: string, destination: Secret): TransferOrder {
-  const { sourceImap, destinationImap, destinationProvider: provider, notificationContact, inQa } = transfer;
+  const { destinationImap, destinationProvider: provider, notificationContact, inQa } = transfer;
   const takesContacts = destination.kind === 'token' && isOauthProvider(provider);
   return {
     source: {
       email: transfer.sourceEmail,
       password,
       provider: transfer.sourceProvider,
-      ...(sourceImap === undefined ? {} : { imap: sourceImap }),
     },
     destination: {
       email: transfer.destinationEmail,

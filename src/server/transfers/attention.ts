@@ -3,7 +3,14 @@ import type { Operation } from '../../contract/operation.ts';
 import type { Log } from '../log.ts';
 import type { Database, Sql } from '../store/database.ts';
 import type { Safe } from '../store/safe.ts';
-import { destroyCredential, insertCredentials, sealCredential, type Role, type Secret } from './credentials.ts';
+import {
+  destroyCredential,
+  insertCredentials,
+  sealCredential,
+  type Accounts,
+  type Role,
+  type Secret,
+} from './credentials.ts';
 import { LeaseLost, type Lease } from './lease.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -173,28 +180,29 @@ type PuttingRight = {
  */
 export function putRight(
   { database, safe, queue }: PuttingRight,
-  transferId: string,
+  transfer: Accounts,
   side: Role,
   secret: Secret | null,
   admit: (sql: Sql) => Promise<void>,
 ): Promise<boolean> {
+  const { id } = transfer;
   return database.transaction(async (sql) => {
-    await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
+    await sql.query('select 1 from transfers where id = $1 for update', [id]);
     const released = await sql.query(
       `update operations set status = 'inprogress', failure = null, idle_runs = 0, refusal_waits = 0, trouble_waits = 0, attention_side = null,
          attention_reason = null, attention_since = null
        where transfer_id = $1 and finished is null and attention_side = $2
          and ($3 or attention_reason not in ('password', 'consent')) returning 1`,
-      [transferId, side, secret !== null],
+      [id, side, secret !== null],
     );
     if (released.length === 0) return false;
     await admit(sql);
-    await sql.query('update transfers set resumed = resumed + 1 where id = $1', [transferId]);
+    await sql.query('update transfers set resumed = resumed + 1 where id = $1', [id]);
     if (secret !== null) {
-      await sql.query('delete from credentials where transfer_id = $1 and role = $2', [transferId, side]);
-      await insertCredentials(sql, transferId, side, await sealCredential(safe, transferId, side, secret));
+      await sql.query('delete from credentials where transfer_id = $1 and role = $2', [id, side]);
+      await insertCredentials(sql, id, side, await sealCredential(safe, transfer, side, secret));
     }
-    await queue.send(transferId, { sql });
+    await queue.send(id, { sql });
     return true;
   });
 }

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { Sql } from '../store/database.ts';
 import { resealed, type Safe } from '../store/safe.ts';
 import { SealError } from '../store/vault.ts';
+import type { Transfer } from './transfer.ts';
 
 const Secret = v.union([
   v.object({ kind: v.literal('password'), password: v.string() }),
@@ -10,6 +11,10 @@ const Secret = v.union([
 /** A transfer's credential for one account. */
 export type Secret = v.InferOutput<typeof Secret>;
 
+/** What is sealed: with the accounts that it is for, which earlier versions left out. */
+const Sealed = v.intersect([Secret, v.object({ accounts: v.optional(v.string()) })]);
+type Sealed = v.InferOutput<typeof Sealed>;
+
 export const ROLES = ['source', 'destination'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -17,33 +22,55 @@ const placeOf = (transferId: string, role: Role) => `credentials/${transferId}/$
 
 type Account = { readonly password?: string; readonly tokenId?: string };
 
+/** A transfer and the accounts between which it moves mail. */
+export type Accounts = Pick<
+  Transfer,
+  'id' | 'sourceEmail' | 'destinationEmail' | 'destinationProvider' | 'destinationImap'
+>;
+
+function textOf({ sourceEmail, destinationEmail, destinationProvider: provider, destinationImap }: Accounts): string {
+  // An export goes to no mailbox; the address that it was ordered with may be erased while it runs.
+  const destination = provider === 'file_export' ? [] : [destinationEmail, destinationImap ?? null];
+  return JSON.stringify([sourceEmail, provider, ...destination]);
+}
+
 /** Seals the credentials of both accounts; an export needs none for its destination. */
 export async function sealOrder(
   safe: Safe,
-  transferId: string,
+  transfer: Accounts,
   order: { readonly [role in Role]: Account },
 ): Promise<{ readonly role: Role; readonly secret: Buffer }[]> {
   const sealed = [];
   for (const role of ROLES) {
     const secret = secretOf(order[role]);
-    if (secret !== null) sealed.push({ role, secret: await sealCredential(safe, transferId, role, secret) });
+    if (secret !== null) sealed.push({ role, secret: await sealCredential(safe, transfer, role, secret) });
   }
   return sealed;
 }
 
 /** Seals the credential for one side of a transfer, for {@link insertCredentials}. */
-export function sealCredential(safe: Safe, transferId: string, role: Role, secret: Secret): Promise<Buffer> {
-  return sealSecret(safe, placeOf(transferId, role), secret);
+export function sealCredential(safe: Safe, transfer: Accounts, role: Role, secret: Secret): Promise<Buffer> {
+  return sealSecret(safe, placeOf(transfer.id, role), secret, transfer);
 }
 
-/** @param place where the secret is stored; it can't be opened for any other place */
-export function sealSecret(safe: Safe, place: string, secret: Secret): Promise<Buffer> {
-  return safe.seal(place, JSON.stringify(secret));
+/**
+ * @param place where the secret is stored; it can't be opened for any other place
+ * @param accounts it can be used for no others: whoever can write to the database can't have it taken to their server
+ */
+export function sealSecret(safe: Safe, place: string, secret: Secret, accounts: Accounts): Promise<Buffer> {
+  const sealed: Sealed = { ...secret, accounts: textOf(accounts) };
+  return safe.seal(place, JSON.stringify(sealed));
 }
 
-/** @throws {SealError} */
-export async function openSecret(safe: Safe, place: string, sealed: Uint8Array): Promise<Secret> {
-  return v.parse(Secret, JSON.parse(await safe.open(place, sealed)));
+/** @throws {SealError} also when it was sealed for other accounts */
+export async function openSecret(safe: Safe, place: string, sealed: Uint8Array, accounts: Accounts): Promise<Secret> {
+  const { accounts: sealedFor = textOf(accounts), ...secret } = await openWhole(safe, place, sealed);
+  if (sealedFor !== textOf(accounts)) throw new SealError('This was sealed for other accounts.');
+  return secret;
+}
+
+async function openWhole(safe: Safe, place: string, sealed: Uint8Array): Promise<Sealed> {
+  return v.parse(Sealed, JSON.parse(await safe.open(place, sealed)));
 }
 
 function secretOf({ password, tokenId }: Account): Secret | null {
@@ -55,17 +82,25 @@ function secretOf({ password, tokenId }: Account): Secret | null {
  * `null` if there is none, or it has been erased.
  * @throws {SealError}
  */
-export async function openCredentials(sql: Sql, safe: Safe, transferId: string, role: Role): Promise<Secret | null> {
-  const sealed = await sealedCredentials(sql, transferId, role);
-  return sealed === null ? null : openSecret(safe, placeOf(transferId, role), sealed);
+export async function openCredentials(sql: Sql, safe: Safe, transfer: Accounts, role: Role): Promise<Secret | null> {
+  const sealed = await sealedCredentials(sql, transfer.id, role);
+  return sealed === null ? null : openSecret(safe, placeOf(transfer.id, role), sealed, transfer);
 }
 
-/** The same for credentials that are about to be erased or replaced: if they can't be opened, they count as absent. */
+/**
+ * The same for credentials that are about to be erased or replaced, not used: if they can't be opened, they count as
+ * absent.
+ */
 export async function credentialsIfAny(sql: Sql, safe: Safe, transferId: string, role: Role): Promise<Secret | null> {
-  return openCredentials(sql, safe, transferId, role).catch((error: unknown) => {
+  const sealed = await sealedCredentials(sql, transferId, role);
+  if (sealed === null) return null;
+  try {
+    const { accounts: _, ...secret } = await openWhole(safe, placeOf(transferId, role), sealed);
+    return secret;
+  } catch (error) {
     if (error instanceof SealError) return null;
     throw error;
-  });
+  }
 }
 
 /** @param sealed by {@link sealCredential} for this transfer and side */

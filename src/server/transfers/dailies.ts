@@ -120,7 +120,7 @@ export async function switchDailyOn(
       await sql.query('insert into daily_credentials (transfer_id, role, sealed) values ($1, $2, $3)', [
         id,
         role,
-        await sealSecret(safe, placeOf(id, role), secrets[role]),
+        await sealSecret(safe, placeOf(id, role), secrets[role], transfer),
       ]);
     return isFree ? (row?.token_id ?? null) : null;
   });
@@ -282,7 +282,7 @@ async function startDaily(services: Starting, sourceEmail: string, now: number):
   }
   if ((await transfers.running(sourceEmail)) !== null) return;
   const transfer = await transferById(database, id);
-  const secrets = await secretsOf(services, id);
+  const secrets = transfer === null ? null : await secretsOf(services, transfer);
   if (transfer === null || secrets?.source?.kind !== 'password' || secrets.destination === undefined) {
     log.error({ transferId: id }, 'what a daily signs in with can not be opened, so it is off');
     await switchDailyOff(services, id, 'failed');
@@ -310,15 +310,16 @@ async function startDaily(services: Starting, sourceEmail: string, now: number):
 /** `null` if they can't be opened, for example after a change of `SECRET_KEY`. */
 async function secretsOf(
   { database, safe }: Pick<Dailies, 'database' | 'safe'>,
-  id: string,
+  transfer: Transfer,
 ): Promise<{ readonly [role in Role]?: Secret } | null> {
+  const { id } = transfer;
   const rows = await database.query<{ role: Role; sealed: Uint8Array }>(
     'select role, sealed from daily_credentials where transfer_id = $1',
     [id],
   );
   try {
     const opened: { [role in Role]?: Secret } = {};
-    for (const { role, sealed } of rows) opened[role] = await openSecret(safe, placeOf(id, role), sealed);
+    for (const { role, sealed } of rows) opened[role] = await openSecret(safe, placeOf(id, role), sealed, transfer);
     return opened;
   } catch (error) {
     if (error instanceof SealError) return null;

@@ -22,8 +22,7 @@ export type TransferOrder = {
   readonly source: {
     readonly email: string;
     readonly password: string;
-    readonly provider: Provider;
-    readonly imap?: string;
+    readonly provider: Transfer['sourceProvider'];
   };
   readonly destination: {
     readonly email: string;
@@ -124,7 +123,7 @@ export function openTransfers({
   async function insert(order: TransferOrder, submitKey: string, { like, admit }: Starting): Promise<string> {
     const transfer = orderedTransfer(random().toString('hex'), order, like !== undefined);
     const { id, notificationContact } = transfer;
-    const sealed = await sealOrder(safe, id, order);
+    const sealed = await sealOrder(safe, transfer, order);
     try {
       await database.transaction(async (sql) => {
         await insertTransfer(sql, transfer, submitKey, order.destination.tokenId);
@@ -259,7 +258,6 @@ function orderedTransfer(id: string, order: TransferOrder, byItself: boolean): T
     operations: order.operations,
     inQa: order.inQa,
     ...(byItself ? { byItself } : {}),
-    ...(source.imap === undefined ? {} : { sourceImap: source.imap }),
     ...(destination.imap === undefined ? {} : { destinationImap: destination.imap }),
     ...(order.emailFormat === undefined ? {} : { emailFormat: order.emailFormat }),
     ...(order.contactsFormat === undefined ? {} : { contactsFormat: order.contactsFormat }),
@@ -271,7 +269,7 @@ function orderedTransfer(id: string, order: TransferOrder, byItself: boolean): T
 function submitKeyOf(order: TransferOrder, vault: Vault): string {
   const { source, destination } = order;
   const ordered = JSON.stringify([
-    [source.email, source.provider, source.imap ?? null],
+    [source.email, source.provider, null],
     [destination.email, destination.provider, destination.imap ?? null],
     order.operations.toSorted(),
     order.emailFormat ?? null,

@@ -1,6 +1,13 @@
 import type { Database, Sql } from '../store/database.ts';
 import type { Safe } from '../store/safe.ts';
-import { credentialsIfAny, destroyCredential, insertCredentials, sealCredential, type Secret } from './credentials.ts';
+import {
+  credentialsIfAny,
+  destroyCredential,
+  insertCredentials,
+  sealCredential,
+  type Accounts,
+  type Secret,
+} from './credentials.ts';
 import { LeaseLost, lockAllBetween, type Lease } from './lease.ts';
 import { betweenSameAccounts } from './transfer.ts';
 
@@ -58,25 +65,26 @@ export async function wouldBeCopiedAgain(sql: Sql, transferId: string): Promise<
  */
 export function orderTakeBack(
   { database, safe, queue }: Ordering,
-  transferId: string,
+  transfer: Accounts,
   secret: Secret,
   admit: (sql: Sql) => Promise<void>,
 ): Promise<boolean> {
+  const { id } = transfer;
   return database.transaction(async (sql) => {
-    await lockAllBetween(sql, transferId);
-    await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
+    await lockAllBetween(sql, id);
+    await sql.query('select 1 from transfers where id = $1 for update', [id]);
     const ordered = await sql.query(
       `insert into take_backs (transfer_id) values ($1)
        on conflict (transfer_id) do update set asked = now(), finished = null, idle_runs = 0, remark = null
          where take_backs.finished is not null returning 1`,
-      [transferId],
+      [id],
     );
     if (ordered.length === 0) return false;
     await admit(sql);
-    await sql.query("delete from credentials where transfer_id = $1 and role = 'destination'", [transferId]);
-    const sealed = await sealCredential(safe, transferId, 'destination', secret);
-    await insertCredentials(sql, transferId, 'destination', sealed);
-    await queue.sendTakeBack(transferId, { sql });
+    await sql.query("delete from credentials where transfer_id = $1 and role = 'destination'", [id]);
+    const sealed = await sealCredential(safe, transfer, 'destination', secret);
+    await insertCredentials(sql, id, 'destination', sealed);
+    await queue.sendTakeBack(id, { sql });
     return true;
   });
 }

@@ -6,8 +6,8 @@ import type { Sql } from '../store/database.ts';
 export type Transfer = {
   readonly id: string;
   readonly sourceEmail: string;
-  readonly sourceProvider: Provider;
-  readonly sourceImap?: string;
+  /** Its server is named by the settings alone, never by what is stored. */
+  readonly sourceProvider: 'sanbruno';
   readonly destinationEmail: string;
   readonly destinationProvider: Provider;
   readonly destinationImap?: string;
@@ -23,17 +23,16 @@ export type Transfer = {
 /** @param tokenId the tokens that it was ordered with, if any; the destination belongs to the person who got them. */
 export async function insertTransfer(sql: Sql, transfer: Transfer, submitKey: string, tokenId?: string): Promise<void> {
   await sql.query(
-    `insert into transfers (id, submit_key, source_email, source_provider, source_imap, destination_email,
+    `insert into transfers (id, submit_key, source_email, source_provider, destination_email,
        destination_provider, destination_imap, operations, email_format, contacts_format, notification_contact, in_qa,
        by_itself, destination_person)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-       (select person from oauth_tokens where id = $15))`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+       (select person from oauth_tokens where id = $14))`,
     [
       transfer.id,
       submitKey,
       transfer.sourceEmail,
       transfer.sourceProvider,
-      transfer.sourceImap ?? null,
       transfer.destinationEmail,
       transfer.destinationProvider,
       transfer.destinationImap ?? null,
@@ -58,7 +57,6 @@ export async function insertTransfer(sql: Sql, transfer: Transfer, submitKey: st
  */
 export function betweenSameAccounts(one: string, other: string): string {
   return `${one}.source_email = ${other}.source_email and ${one}.source_provider = ${other}.source_provider
-    and ${one}.source_imap is not distinct from ${other}.source_imap
     and ${one}.destination_email = ${other}.destination_email
     and (${one}.destination_provider = ${other}.destination_provider
         and ${one}.destination_imap is not distinct from ${other}.destination_imap
@@ -91,8 +89,6 @@ export async function transferById(sql: Sql, id: string): Promise<Transfer | nul
 export type TransferRow = {
   id: string;
   source_email: string;
-  source_provider: Provider;
-  source_imap: string | null;
   destination_email: string;
   destination_provider: Provider;
   destination_imap: string | null;
@@ -109,13 +105,12 @@ export function transferOf(row: TransferRow): Transfer {
   return {
     id: row.id,
     sourceEmail: row.source_email,
-    sourceProvider: row.source_provider,
+    sourceProvider: 'sanbruno',
     destinationEmail: row.destination_email,
     destinationProvider: row.destination_provider,
     operations: row.operations,
     inQa: row.in_qa,
     ...(row.by_itself ? { byItself: true } : {}),
-    ...(row.source_imap === null ? {} : { sourceImap: row.source_imap }),
     ...(row.destination_imap === null ? {} : { destinationImap: row.destination_imap }),
     ...(row.email_format === null ? {} : { emailFormat: row.email_format }),
     ...(row.contacts_format === null ? {} : { contactsFormat: row.contacts_format }),

@@ -145,11 +145,7 @@ async function accountOf(
   if (secret === null) throw new Error('This account has no credentials, so there is no mailbox.');
   const account: { email: string; provider: Provider; imap?: string } =
     role === 'source'
-      ? {
-          email: transfer.sourceEmail,
-          provider: transfer.sourceProvider,
-          ...(transfer.sourceImap === undefined ? {} : { imap: transfer.sourceImap }),
-        }
+      ? { email: transfer.sourceEmail, provider: transfer.sourceProvider }
       : {
           email: transfer.destinationEmail,
           provider: transfer.destinationProvider,

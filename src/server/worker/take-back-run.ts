@@ -4,7 +4,8 @@ import { takeBack, type TakeBackEnd } from '../mail/copy/take-back.ts';
 import { isSwitchedOff, MailError } from '../mail/imap/mail-error.ts';
 import { ConsentError } from '../oauth/token-errors.ts';
 import { DatabaseUnavailable } from '../store/database-faults.ts';
-import { credentialsIfAny } from '../transfers/credentials.ts';
+import { SealError } from '../store/vault.ts';
+import { openCredentials } from '../transfers/credentials.ts';
 import { LeaseLost, takeEndedTransfer } from '../transfers/lease.ts';
 import { beginTakeBack, endTakeBack } from '../transfers/taking-back.ts';
 import { holdLease, TAKEN_FOR_SECONDS } from './lease.ts';
@@ -35,10 +36,10 @@ export async function runTakeBack(
     return;
   }
   await using lease = holdLease(database, taken.lease, asked, services);
-  const destination = await credentialsIfAny(database, safe, id, 'destination');
   const idleRuns = await beginTakeBack(database, id);
   const stopping = AbortSignal.any([signal, lease.ending]);
   try {
+    const destination = await openCredentials(database, safe, taken.transfer, 'destination');
     if (destination === null) return await endTakeBack(services, lease, SENTENCES.takenBackNoSignIn);
     const run = { transfer: taken.transfer, source: null, destination, signal: stopping, lease };
     const end = await takeBack({
@@ -62,7 +63,8 @@ export async function runTakeBack(
     }
     if (stopping.aborted) throw error;
     log.warn({ err: error, transferId: id }, 'taking back was broken off');
-    const isPassing = error instanceof MailError ? error.passing : !(error instanceof ConsentError);
+    const isPassing =
+      error instanceof MailError ? error.passing : !(error instanceof ConsentError || error instanceof SealError);
     if (error instanceof DatabaseUnavailable || isDiskFull(error) || (isPassing && idleRuns < IDLE_RUNS)) {
       const asked = error instanceof MailError ? (error.pause ?? 0) / 1000 : 0;
       await queue.sendTakeBackAgain(id, Math.max(pauseAfter(error, idleRuns), asked));
@@ -70,6 +72,7 @@ export async function runTakeBack(
     }
     const isSignIn =
       error instanceof ConsentError ||
+      error instanceof SealError ||
       (error instanceof MailError && (error.fault === 'credentials' || isSwitchedOff(error)));
     await endTakeBack(services, lease, isSignIn ? SENTENCES.takenBackNoSignIn : SENTENCES.takenBackFailed);
   }

@@ -55,7 +55,7 @@ export async function runTransfer(
     await endAsked(lease, services);
     return;
   }
-  const credentials = await credentialsOf(id, services);
+  const credentials = await credentialsOf(transfer, services);
   const resting = await restingNow(transfer, lease, open, services);
   const waiting = await waitingOperations(database, id);
   const deaths = await countDeaths(database, id);
@@ -190,16 +190,16 @@ async function setAside(lease: HeldLease, open: Set<Operation>, { database, log 
 }
 
 /** Credentials that can't be opened any more, for instance because `SECRET_KEY` was changed, count as gone. */
-async function credentialsOf(id: string, { database, safe, log }: RunnerServices) {
+async function credentialsOf(transfer: Transfer, { database, safe, log }: RunnerServices) {
   try {
     return {
-      source: await openCredentials(database, safe, id, 'source'),
-      destination: await openCredentials(database, safe, id, 'destination'),
+      source: await openCredentials(database, safe, transfer, 'source'),
+      destination: await openCredentials(database, safe, transfer, 'destination'),
     };
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
     log.error(
-      { transferId: id, err: error },
+      { transferId: transfer.id, err: error },
       'the credentials of a transfer can not be opened, so it ends: is SECRET_KEY the same in every process?',
     );
     return { source: null, destination: null };

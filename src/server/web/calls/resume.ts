@@ -53,17 +53,13 @@ type GoingOn = Pick<Web, 'database' | 'safe' | 'queue' | 'tokens' | 'limits'>;
  * @throws {Refusal} 429
  * @returns whether there were any
  */
-async function goOn(
-  { id, sourceEmail }: Transfer,
-  side: Role,
-  secret: Secret | null,
-  services: GoingOn,
-): Promise<boolean> {
+async function goOn(transfer: Transfer, side: Role, secret: Secret | null, services: GoingOn): Promise<boolean> {
   const { database, safe, tokens, limits } = services;
+  const { id, sourceEmail } = transfer;
   const mailbox = likenessOf(sourceEmail);
   const admit = (sql: Sql) => limits.within(sql).take('times that transfers of a mailbox are put right', mailbox);
   const before = await credentialsIfAny(database, safe, id, side);
-  if (!(await putRight(services, id, side, secret, admit))) return false;
+  if (!(await putRight(services, transfer, side, secret, admit))) return false;
   if (secret?.kind === 'token') await tokens.keep(secret.tokenId);
   if (before?.kind === 'token' && secret !== null && !(secret.kind === 'token' && secret.tokenId === before.tokenId))
     await tokens.forget(before.tokenId);
@@ -144,7 +140,7 @@ export async function proveSide(side: Role, claim: Claim, proofs: Web['proofs'],
 
 function accountOf(transfer: Transfer, side: Role) {
   return side === 'source'
-    ? { email: transfer.sourceEmail, provider: transfer.sourceProvider, imap: transfer.sourceImap }
+    ? { email: transfer.sourceEmail, provider: transfer.sourceProvider, imap: undefined }
     : { email: transfer.destinationEmail, provider: transfer.destinationProvider, imap: transfer.destinationImap };
 }
 

@@ -45,7 +45,7 @@ export const answerTakeBack = route(takeBack, 'calls by a client', async ({ body
   // Stopping may have taken some more.
   const admit = (sql: Sql) => requireNoOther(id, { database: sql });
   // Unless another tab was faster.
-  if (!(await orderTakeBack(services, id, secret, admit))) return { ok: true as const };
+  if (!(await orderTakeBack(services, transfer, secret, admit))) return { ok: true as const };
   if (secret.kind === 'token') await tokens.keep(secret.tokenId);
   services.securityLog('take-back ordered', { client: visit.client, transferId: id });
   return { ok: true as const };
