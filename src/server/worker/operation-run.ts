@@ -1,6 +1,5 @@
 import type { Operation } from '../../contract/operation.ts';
 import { Stopped } from '../stopped.ts';
-import { isFarewell } from '../mail/imap/mail-error.ts';
 import { isCredentialRefused, putToRest, type AtRest } from '../transfers/attention.ts';
 import type { Secret } from '../transfers/credentials.ts';
 import { switchDailyOff } from '../transfers/dailies.ts';
@@ -10,15 +9,17 @@ import {
   endOperation,
   noteNotIdle,
   noteWaiting,
-  type Counts,
   type OperationEnd,
+  type RunBegun,
+  type Waiting,
 } from '../transfers/operations.ts';
 import type { Transfer } from '../transfers/transfer.ts';
-import { openPace, type Work } from './pace.ts';
+import { type Moved, watchMoved } from './moved.ts';
+import { openPace } from './pace.ts';
 import type { Rest, Step } from './plan.ts';
 import { followProgress } from './progress.ts';
 import type { JobQueue } from './queue.ts';
-import type { RunnerServices } from './runner.ts';
+import type { Run, RunnerServices } from './runner.ts';
 import { RUNNERS } from './runners.ts';
 import { SENTENCES } from './sentences.ts';
 import { verdictOn } from './verdict.ts';
@@ -43,6 +44,7 @@ type TransferRun = {
 
 /** One run of an operation, whose steps share what it has moved. */
 type OperationRun = AsyncDisposable & { readonly perform: (step: Step) => Promise<Rest> };
+type Services = RunnerServices & { readonly queue: JobQueue };
 type OperationRuns = AsyncDisposable & { readonly of: (operation: Operation) => Promise<OperationRun> };
 
 /** A run itself waits for no longer wait than this, in seconds. */
@@ -73,10 +75,7 @@ export async function performStep(
 }
 
 /** The runs of a transfer's operations, each created with its first step. */
-export function operationRuns(
-  transferRun: TransferRun,
-  services: RunnerServices & { readonly queue: JobQueue },
-): OperationRuns {
+export function operationRuns(transferRun: TransferRun, services: Services): OperationRuns {
   const begun = new Map<Operation, Promise<OperationRun>>();
   return {
     of: (operation) => {
@@ -93,135 +92,174 @@ export function operationRuns(
 
 async function beginOperation(
   operation: Operation,
-  { transfer, resumed, lease, open, resting, source, destination, signal }: TransferRun,
-  services: RunnerServices & { readonly queue: JobQueue },
-): Promise<OperationRun> {
+  transferRun: TransferRun,
+  services: Services,
+): Promise<StartedOperation> {
   const { database, log } = services;
-  const { transferId } = lease;
+  const { lease } = transferRun;
   const before = await beginRun(database, lease, operation);
-  const { idleRuns: begunIdle, refusalWaits, troubleWaits, done, bytes } = before;
-  // A daily's credentials have worked before.
-  let hasMoved = done > 0 || transfer.byItself === true;
-  let movedNow = false;
-  let hasArrived = false;
-  const idleRuns = () => (movedNow ? 1 : begunIdle);
-  // If a server answers by BYE for the whole account, each run gives up some more messages, which look done. So only
-  // what has arrived counts.
-  const isSentAway = (error: unknown) => isFarewell(error) && !hasArrived;
-  const progress = followProgress(database, log, lease, operation);
-  let hasDoneAStep = false;
-  let hasFailed = false;
-  const pace = openPace(() => services.clock.elapsed());
-  const onProgress = (counts: Omit<Counts, 'left'> & Partial<Work>) => {
-    // What was refused counts as done, though a later run may store it.
-    movedNow ||= counts.done > done || counts.bytes > bytes;
-    hasMoved ||= movedNow;
-    hasArrived ||= counts.done - (counts.moved?.refused ?? 0) > done || counts.bytes > bytes;
+  return new StartedOperation(
+    operation,
+    transferRun,
+    services,
+    before,
+    followProgress(database, log, lease, operation),
+  );
+}
+
+class StartedOperation implements OperationRun {
+  readonly #operation: Operation;
+  readonly #of: TransferRun;
+  readonly #services: Services;
+  readonly #before: RunBegun;
+  readonly #progress: ReturnType<typeof followProgress>;
+  readonly #pace: ReturnType<typeof openPace>;
+  readonly #moved: Moved;
+  #hasDoneAStep = false;
+  #hasFailed = false;
+
+  constructor(
+    operation: Operation,
+    of: TransferRun,
+    services: Services,
+    before: RunBegun,
+    progress: ReturnType<typeof followProgress>,
+  ) {
+    this.#operation = operation;
+    this.#of = of;
+    this.#services = services;
+    this.#before = before;
+    this.#progress = progress;
+    this.#pace = openPace(() => services.clock.elapsed());
+    // A daily's credentials have worked before.
+    this.#moved = watchMoved(before, of.transfer.byItself === true);
+  }
+
+  async perform(step: Step): Promise<Rest> {
+    const { transfer, resting, source, destination, open } = this.#of;
+    const missing = [...resting.values()].find(
+      ({ side, reason }) => isCredentialRefused(reason) && (side === 'source' ? source : destination) === null,
+    );
+    if (missing !== undefined) return this.#restFor(missing);
+    if (source === null) {
+      await this.#end({ status: 'review', failure: withoutSource(transfer, this.#operation, open) });
+      return null;
+    }
+    try {
+      const ended = await RUNNERS[step.name](this.#runWith(source), this.#services);
+      if (ended === null) this.#hasDoneAStep = true;
+      else {
+        await this.#end(ended);
+        this.#services.log.info({ ...this.#facts(), status: ended.status }, 'an operation has ended');
+      }
+      return null;
+    } catch (error) {
+      return this.#afterFailure(step, error);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#progress[Symbol.asyncDispose]();
+    // The operation may be waiting for another one, and must not run out of tries meanwhile.
+    if (this.#hasDoneAStep && !this.#hasFailed)
+      await noteNotIdle(this.#services.database, this.#of.lease, this.#operation).catch((err: unknown) =>
+        this.#services.log.warn({ err, ...this.#facts() }, 'that a run was not idle could not be noted'),
+      );
+  }
+
+  #facts() {
+    return { transferId: this.#of.lease.transferId, operation: this.#operation };
+  }
+
+  #runWith(source: Secret): Run {
+    const { transfer, lease, destination, signal, open } = this.#of;
+    const { refusalWaits, troubleWaits } = this.#before;
+    return {
+      transfer,
+      operation: this.#operation,
+      lease,
+      source,
+      destination,
+      signal,
+      onProgress: (counts) => this.#onProgress(counts),
+      idleRuns: this.#moved.idleRuns,
+      refusalWaits,
+      troubleWaits,
+      isOpen: (each) => open.has(each),
+    };
+  }
+
+  #onProgress(counts: Parameters<Run['onProgress']>[0]): void {
+    this.#moved.note(counts);
     const { moved, left: open, ...plain } = counts;
-    const left = moved === undefined || open === undefined ? undefined : pace.secondsLeft({ moved, left: open });
-    progress.note({ ...plain, left });
-  };
-  const end = async (ended: OperationEnd) => {
-    await progress[Symbol.asyncDispose]();
-    await endOperation(database, lease, operation, ended);
-    open.delete(operation);
-  };
-  const restFor = async (why: AtRest): Promise<Rest> => {
-    await progress.flush();
-    // First, so that the letter can mention it. Not for contacts: an address book that refuses the sign-in must not
-    // hold up the mail.
-    if (isCredentialRefused(why.reason) && operation === 'emailmigration')
-      await switchDailyOff(services, transferId, 'sign_in');
-    if (!(await putToRest(services, lease, operation, why, { resumed }, services.clock.now())))
-      return PUT_RIGHT_SECONDS;
-    resting.set(operation, why);
-    log.warn({ transferId, operation, side: why.side, reason: why.reason }, 'an operation waits for its owner');
-    return Infinity;
-  };
+    const left = moved === undefined || open === undefined ? undefined : this.#pace.secondsLeft({ moved, left: open });
+    this.#progress.note({ ...plain, left });
+  }
+
   /** What follows from the failure of a step. */
-  const afterFailure = async (step: Step, error: unknown): Promise<Rest> => {
-    hasFailed = true;
-    const stopped = signal.aborted ? new Stopped('The worker stops.') : error;
-    const isIdle = isSentAway(stopped);
-    const verdict = verdictOn(stopped, isIdle ? begunIdle : idleRuns(), hasMoved, services.clock.now());
+  async #afterFailure(step: Step, error: unknown): Promise<Rest> {
+    this.#hasFailed = true;
+    const stopped = this.#of.signal.aborted ? new Stopped('The worker stops.') : error;
+    const isSentAway = this.#moved.isSentAway(stopped);
+    const idleRuns = isSentAway ? this.#before.idleRuns : this.#moved.idleRuns();
+    const verdict = verdictOn(stopped, idleRuns, this.#moved.ever(), this.#services.clock.now());
+    const facts = { err: error, ...this.#facts(), step: step.name };
+    const { log } = this.#services;
     switch (verdict.kind) {
       case 'pass on':
         throw stopped;
       case 'later':
-        if (verdict.waiting !== undefined) {
-          // Written first, because writing progress marks the run as one that has moved something.
-          if (isIdle) await progress.flush();
-          const waiting = { ...verdict.waiting, ...(isIdle ? { idle: before } : {}) };
-          const since = await noteWaiting(database, lease, operation, waiting, services.clock.now());
-          // Nobody ordered this run, so its owner hears only what they have to act on.
-          if (since !== null && transfer.byItself !== true)
-            await services.queue.announce(transferId, 'waiting', { occurrence: String(since) });
-        }
-        log.warn(
-          { err: error, transferId, operation, step: step.name, seconds: verdict.seconds },
-          'a step is tried again later',
-        );
+        if (verdict.waiting !== undefined) await this.#noteWaiting(verdict.waiting, isSentAway);
+        log.warn({ ...facts, seconds: verdict.seconds }, 'a step is tried again later');
         return verdict.seconds;
       case 'attention': {
-        const { side, reason: what, end: why } = verdict;
-        const secret = side === 'source' ? source : destination;
+        const { side, reason: what, end } = verdict;
+        const secret = side === 'source' ? this.#of.source : this.#of.destination;
         const reason = what === 'credentials' ? (secret?.kind === 'token' ? 'consent' : 'password') : what;
-        log.warn({ err: error, transferId, operation, step: step.name }, 'a step needs the owner');
-        return restFor({ side, reason, ...why });
+        log.warn(facts, 'a step needs the owner');
+        return this.#restFor({ side, reason, ...end });
       }
       case 'end':
-        await end(verdict.end);
-        log.warn(
-          { err: error, transferId, operation, step: step.name, status: verdict.end.status },
-          'an operation has ended early',
-        );
+        await this.#end(verdict.end);
+        log.warn({ ...facts, status: verdict.end.status }, 'an operation has ended early');
         return null;
     }
-  };
-  const run = {
-    transfer,
-    operation,
-    lease,
-    destination,
-    signal,
-    onProgress,
-    idleRuns,
-    refusalWaits,
-    troubleWaits,
-    isOpen: (each: Operation) => open.has(each),
-  };
-  return {
-    perform: async (step) => {
-      const missing = [...resting.values()].find(
-        ({ side, reason }) => isCredentialRefused(reason) && (side === 'source' ? source : destination) === null,
-      );
-      if (missing !== undefined) return restFor(missing);
-      if (source === null) {
-        await end({ status: 'review', failure: withoutSource(transfer, operation, open) });
-        return null;
-      }
-      try {
-        const ended = await RUNNERS[step.name]({ ...run, source }, services);
-        if (ended === null) {
-          hasDoneAStep = true;
-          return null;
-        }
-        await end(ended);
-        log.info({ transferId, operation, status: ended.status }, 'an operation has ended');
-        return null;
-      } catch (error) {
-        return afterFailure(step, error);
-      }
-    },
-    [Symbol.asyncDispose]: async () => {
-      await progress[Symbol.asyncDispose]();
-      // The operation may be waiting for another one, and must not run out of tries meanwhile.
-      if (hasDoneAStep && !hasFailed)
-        await noteNotIdle(database, lease, operation).catch((err: unknown) =>
-          log.warn({ err, transferId, operation }, 'that a run was not idle could not be noted'),
-        );
-    },
-  };
+  }
+
+  async #noteWaiting(waiting: Waiting, isSentAway: boolean): Promise<void> {
+    const { lease, transfer } = this.#of;
+    const { database, clock, queue } = this.#services;
+    // Written first, because writing progress marks the run as one that has moved something.
+    if (isSentAway) await this.#progress.flush();
+    const noted = { ...waiting, ...(isSentAway ? { idle: this.#before } : {}) };
+    const since = await noteWaiting(database, lease, this.#operation, noted, clock.now());
+    // Nobody ordered this run, so its owner hears only what they have to act on.
+    if (since !== null && transfer.byItself !== true)
+      await queue.announce(lease.transferId, 'waiting', { occurrence: String(since) });
+  }
+
+  async #restFor(why: AtRest): Promise<Rest> {
+    const { lease, resumed, resting } = this.#of;
+    await this.#progress.flush();
+    // First, so that the letter can mention it. Not for contacts: an address book that refuses the sign-in must not
+    // hold up the mail.
+    if (isCredentialRefused(why.reason) && this.#operation === 'emailmigration')
+      await switchDailyOff(this.#services, lease.transferId, 'sign_in');
+    if (!(await putToRest(this.#services, lease, this.#operation, why, { resumed }, this.#services.clock.now())))
+      return PUT_RIGHT_SECONDS;
+    resting.set(this.#operation, why);
+    this.#services.log.warn(
+      { ...this.#facts(), side: why.side, reason: why.reason },
+      'an operation waits for its owner',
+    );
+    return Infinity;
+  }
+
+  async #end(ended: OperationEnd): Promise<void> {
+    await this.#progress[Symbol.asyncDispose]();
+    await endOperation(this.#services.database, this.#of.lease, this.#operation, ended);
+    this.#of.open.delete(this.#operation);
+  }
 }
 
 /**
