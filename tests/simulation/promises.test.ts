@@ -165,8 +165,14 @@ test.each<[string, Partial<Quirks>]>([
   expect(await statusesOf({ poison, source, orders: 2 })).toEqual(completed(2));
 });
 
-test.each([8, 12, 500].flatMap((count) => ['LIMIT', 'TOOBIG', ''].map((code) => [count, code] as const)))(
+test.each(
+  sampleOf(
+    [8, 12, 500].flatMap((count) => ['LIMIT', 'TOOBIG', ''].map((code) => [count, code] as const)),
+    4,
+  ),
+)(
   '%i messages in a row that are refused, NO [%s], keep none of the others back, in a second order either',
+  { tags: 'sampled' },
   async (count, code) => {
     const folders = [
       { name: 'INBOX', letters: count + 20 },
