@@ -30,13 +30,14 @@ test.each([`Content-Length: ${SIZE}\r\n`, ''])(
   },
 );
 
+async function serverThatSays(text: string): Promise<string> {
+  const server = createWebServer((_request, response) => response.end(text)).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
 test('a proxy of the environment is used where Node is told to, but for hosts in NO_PROXY', async () => {
-  const serverThatSays = async (text: string) => {
-    const server = createWebServer((_request, response) => response.end(text)).listen(0, '127.0.0.1');
-    onTestFinished(() => void server.close());
-    await once(server, 'listening');
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  };
   const [proxy, other] = [await serverThatSays('by the proxy'), await serverThatSays('directly')];
   onTestFinished(() => void vi.unstubAllEnvs());
   const answers: string[] = [];
