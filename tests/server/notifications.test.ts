@@ -434,6 +434,8 @@ describe('a notification', () => {
     ['504', 8],
     ['hangs up', 8],
     ['502', 9],
+    ['302', 9],
+    ['401', 9],
     ['429', 9],
   ])('that the gateway for SMS gets, and answers by %s, is sent %i times of nine', async (said, times) => {
     let taken = 0;

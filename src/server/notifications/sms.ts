@@ -42,7 +42,7 @@ export async function sendSms(
       },
       body,
       duplex: 'half',
-      redirect: 'error',
+      redirect: 'manual',
       signal: AbortSignal.timeout(SEND_WITHIN_MS),
     });
     await answer.body?.cancel();
