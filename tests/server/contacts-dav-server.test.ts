@@ -292,6 +292,12 @@ describe('a CardDAV server', () => {
     await expect(reader('/b/').survey(SIGNAL)).rejects.toMatchObject({ fault: 'too many' });
   });
 
+  test('whose cards hold more contacts than any address book has too many of them', async () => {
+    const cards = 'BEGIN:VCARD\nEND:VCARD\n'.repeat(50_001);
+    serveBook({ '/b/1.vcf': cards, '/b/2.vcf': cards });
+    await expect(reader('/b/').survey(SIGNAL)).rejects.toMatchObject({ fault: 'too many' });
+  });
+
   test('may have cards too large for one answer: they come in smaller ones, and one over the limit is skipped', async () => {
     const cards = {
       '/b/1.vcf': vcard('Jane', photo(CARDS_OCTETS / 2)),
