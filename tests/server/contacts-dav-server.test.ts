@@ -3,6 +3,7 @@ import { readSettings } from '../../src/contract/settings.ts';
 import { ContactStoreError, type Reading } from '../../src/server/contacts/contact-store.ts';
 import { cardDavWriter } from '../../src/server/contacts/carddav/carddav-writer.ts';
 import { CARD_OCTETS, CARDS_OCTETS, Dav } from '../../src/server/contacts/carddav/dav.ts';
+import { inUtf8 } from '../../src/server/contacts/carddav/multistatus.ts';
 import { derivedUid } from '../../src/server/contacts/matching.ts';
 import { openContactReader } from '../../src/server/contacts/open-contacts.ts';
 import { ANSWER_OCTETS, Web } from '../../src/server/contacts/web.ts';
@@ -288,6 +289,12 @@ describe('a CardDAV server', () => {
     const card = listed('/b/1.vcf');
     const text = card.repeat(Math.ceil(ANSWER_OCTETS / card.length));
     script['PROPFIND /b/'] = ({ headers }) => (headers['depth'] === '0' ? multistatus(book('/b/')) : multistatus(text));
+    await expect(reader('/b/').survey(SIGNAL)).rejects.toMatchObject({ fault: 'too many' });
+  });
+
+  test('whose cards hold more contacts than any address book has too many of them', async () => {
+    const cards = 'BEGIN:VCARD\nEND:VCARD\n'.repeat(50_001);
+    serveBook({ '/b/1.vcf': cards, '/b/2.vcf': cards });
     await expect(reader('/b/').survey(SIGNAL)).rejects.toMatchObject({ fault: 'too many' });
   });
 
@@ -641,6 +648,19 @@ describe('a CardDAV server', () => {
     const { text, ...answer } = multistatus(...cards);
     script['REPORT /b/'] = () => ({ ...answer, octets: Buffer.from(text ?? '', 'latin1') });
     expect(names(await readAll('/b/'))).toEqual(['Müller, € 5', 'Jörg']);
+  });
+
+  test('may hold a card of many such lines: others have their turn meanwhile, and it is read as before', async () => {
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const read = await inUtf8(Buffer.from('\u00E4\n\n\u00C3\u00A4\r\n'.repeat(5000), 'latin1'));
+    clearImmediate(next);
+    expect(read.toString()).toBe('ä\n\nä\r\n'.repeat(5000));
+    expect(turns).toBeGreaterThan(5);
   });
 
   test('may fold its cards inside a character', async () => {

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
+import { createServer as createWebServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { fetch } from '../../src/server/fetch.ts';
 import { octetsOf } from '../../src/server/network/octets-of.ts';
 
@@ -28,3 +29,28 @@ test.each([`Content-Length: ${SIZE}\r\n`, ''])(
     expect(await octetsOf(answer, SIZE)).toHaveLength(SIZE);
   },
 );
+
+async function serverThatSays(text: string): Promise<string> {
+  const server = createWebServer((_request, response) => response.end(text)).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+test('a proxy of the environment is used where Node is told to, but for hosts in NO_PROXY', async () => {
+  const [proxy, other] = [await serverThatSays('by the proxy'), await serverThatSays('directly')];
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const answers: string[] = [];
+  for (const [told, no] of [
+    ['', ''],
+    ['1', ''],
+    ['1', '127.0.0.1'],
+  ] as const) {
+    vi.stubEnv('NODE_USE_ENV_PROXY', told).stubEnv('HTTP_PROXY', proxy).stubEnv('NO_PROXY', no);
+    // It is looked up once in a process.
+    vi.resetModules();
+    const anew = await import('../../src/server/fetch.ts');
+    answers.push(await (await anew.fetch(other)).text());
+  }
+  expect(answers).toEqual(['directly', 'by the proxy', 'directly']);
+});

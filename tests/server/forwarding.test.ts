@@ -18,6 +18,7 @@ import {
 } from '../../src/server/forwarding/set-up-forwarding.ts';
 import { readReply, SieveSyntaxError } from '../../src/server/forwarding/sieve-reply.ts';
 import { openSieveSession, sievePlaceOf, type SieveSession } from '../../src/server/forwarding/sieve-session.ts';
+import { openSieveSocket } from '../../src/server/forwarding/sieve-socket.ts';
 import { openLog } from '../../src/server/log.ts';
 import { openForwarded } from '../../src/server/mail/copy/forwarded.ts';
 import { openFaults } from '../../src/server/mail/copy/troubles/breaks.ts';
@@ -52,8 +53,8 @@ const message = (subject: string) =>
   `From: sender@mail.example\r\nTo: ${SUBSCRIBER}\r\nSubject: ${subject}\r\nMessage-ID: <${subject}@mail.example>\r\n\r\nHello.\r\n`;
 
 /** Scripts of which the subscriber makes another one active, as often as said, while ours is stored. */
-function changedMeanwhile(changes: number) {
-  const scripts = new Map([['old', RULES]]);
+function changedMeanwhile(changes: number, others: Readonly<Record<string, string>> = {}) {
+  const scripts = new Map([['old', RULES], ...Object.entries(others)]);
   let active = 'old';
   let left = changes;
   const session: SieveSession = {
@@ -373,6 +374,14 @@ test('leaves the rules active that the subscriber makes active all the time', as
   await expect(setUpForwarding(session, NEW_ADDRESS)).rejects.toMatchObject({ fault: 'refused' });
   expect(active()).toMatch(/^new/);
   expect(script()).toBeUndefined();
+});
+
+test.each([
+  ['set', 'keep;'],
+  [{ refused: 'rules' }, 'setflag "x";'],
+])('is %j beside rules that include long ones: %s', async (becomes, rules) => {
+  const long = { long: `${'keep;'.repeat(200_000)}\r\n${rules}`, old: 'require "include";\r\ninclude "long";' };
+  expect(await setUpForwarding(changedMeanwhile(0, long).session, NEW_ADDRESS)).toEqual(becomes);
 });
 
 describe('forwarding', needs('dovecot', 'sievec', 'managesieve', 'dovecot-lda'), () => {
@@ -829,6 +838,23 @@ describe('an odd server of scripts', () => {
 
   test('that is silent is abandoned when the time is over', async () => {
     expect(await talkTo(() => {}, 'open', 100)).toMatchObject({ fault: { name: 'TimeoutError' }, heard: '' });
+  });
+
+  test('that goes on talking while nothing is asked is hung up on', async () => {
+    const hungUp = Promise.withResolvers<void>();
+    const server = createServer((socket) => {
+      socket.on('error', () => {}).on('close', () => hungUp.resolve());
+      socket.write('OK\r\n'.repeat(300_000));
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    using socket = openSieveSocket({ host: '127.0.0.1', port }, AbortSignal.timeout(WITHIN_MS));
+    expect(await socket.reply()).toMatchObject({ status: 'OK' });
+    await hungUp.promise;
+    await expect(socket.reply()).rejects.toMatchObject({ fault: 'lost' });
   });
 
   test('that puts lists into lists does not end the process', () => {

@@ -429,6 +429,46 @@ describe('a notification', () => {
     expect(lines.at(-1)).toContain('may have arrived each time');
   });
 
+  test.each([
+    ['500', 8],
+    ['504', 8],
+    ['hangs up', 8],
+    ['502', 9],
+    ['302', 9],
+    ['401', 9],
+    ['429', 9],
+  ])('that the gateway for SMS gets, and answers by %s, is sent %i times of nine', async (said, times) => {
+    let taken = 0;
+    const gateway = createServer((request, response) => {
+      taken += 1;
+      request.resume().on('end', () => {
+        if (said === 'hangs up') request.socket.destroy();
+        else response.writeHead(Number(said)).end();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(gateway, 'listening');
+    onTestFinished(() => void gateway.close());
+    using notifier = openNotifier({
+      settings: {
+        publicUrl: 'https://portal.example',
+        legacyName: 'San Bruno',
+        supportPhone: '650 555 0100',
+        smtpInClear: false,
+        sms: { url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/send` },
+      },
+      log: openLog('silent'),
+      news: async () => ({ ...NEWS, contact: '+16505550100' }),
+      review: async () => null,
+    });
+    let isGivenUp = false;
+    for (let tries = 1; tries <= 9 && !isGivenUp; tries += 1)
+      isGivenUp = await notifier.tell({ transferId: ID, kind: 'attention' }, false).then(
+        () => true,
+        () => false,
+      );
+    expect([taken, isGivenUp]).toEqual([times, times < 9]);
+  });
+
   test('to an address that begins like a phone number is a letter', async () => {
     await using smtp = await startSmtp(() => null);
     await using filled = await openFilled('+16505550100@home.example');
@@ -544,6 +584,7 @@ describe('a notification', () => {
       await using _notifier = await start(filled, { sms: { url, token: 'gateway-token' } });
       await expect.poll(() => requests.length).toBe(1);
       expect(requests[0]?.headers).toMatchObject({
+        'content-length': String(Buffer.byteLength(requests[0]?.body ?? '')),
         authorization: 'Bearer gateway-token',
         'idempotency-key': `attention.${ID}`,
       });

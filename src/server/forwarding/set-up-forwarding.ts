@@ -71,13 +71,28 @@ async function activeOf(session: SieveSession): Promise<string | undefined> {
  * are set in place of others take the mark with them (RFC 5232), so that the message would come twice.
  */
 async function isCompatible(session: SieveSession, name: string): Promise<boolean> {
-  const rules = statementsOf(await session.read(name));
-  if (rules.some((statement) => /^include\b/.test(statement)))
-    for (const other of await session.scripts())
-      if (![name, FORWARDING_SCRIPT].includes(other.name)) rules.push(...statementsOf(await session.read(other.name)));
-  const redirects = rules.filter((statement) => /^redirect\b/.test(statement)).length;
   const { maxRedirects = Infinity } = session;
-  return redirects < maxRedirects && !rules.some((rule) => /^(?:e?reject|setflag)\b|:flags\b/.test(rule));
+  const active = rulesOf(await session.read(name));
+  let { redirects, breaksOurs } = active;
+  const others = active.includesOthers ? await session.scripts() : [];
+  // One after the other, and none is kept: anybody may have thousands.
+  for (const other of others) {
+    if (breaksOurs || redirects >= maxRedirects) break;
+    if ([name, FORWARDING_SCRIPT].includes(other.name)) continue;
+    const rules = rulesOf(await session.read(other.name));
+    redirects += rules.redirects;
+    breaksOurs = rules.breaksOurs;
+  }
+  return redirects < maxRedirects && !breaksOurs;
+}
+
+function rulesOf(script: string) {
+  const statements = statementsOf(script);
+  return {
+    includesOthers: statements.some((statement) => /^include\b/.test(statement)),
+    redirects: statements.filter((statement) => /^redirect\b/.test(statement)).length,
+    breaksOurs: statements.some((statement) => /^(?:e?reject|setflag)\b|:flags\b/.test(statement)),
+  };
 }
 
 /** In lower case; what looks like one within a text counts too. */

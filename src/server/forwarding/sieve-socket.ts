@@ -32,7 +32,10 @@ export function openSieveSocket({ host, port, certificates }: Address, signal: A
     waiting = undefined;
   };
   const look = () => {
-    if (waiting === undefined) return;
+    if (waiting === undefined) {
+      if (received.length > ANSWER_LIMIT_OCTETS) end(new MailError('lost', 'The server says what nobody has asked.'));
+      return;
+    }
     try {
       const read = readReply(received, begun);
       if (read === null) {

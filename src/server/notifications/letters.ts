@@ -12,7 +12,7 @@ type LettersOptions = {
   readonly timeout?: (milliseconds: number) => AbortSignal;
 };
 
-/** The server got the whole letter, and did not say what became of it: it may have arrived. */
+/** The server, or gateway, got the whole letter or SMS, and did not say what became of it: it may have arrived. */
 export class Unanswered extends Error {
   override name = 'Unanswered';
 }

@@ -3,10 +3,10 @@ import { statusAddress } from '../../contract/page-address.ts';
 import type { Settings } from '../../contract/settings.ts';
 import { UsPhone } from '../../contract/transfer.ts';
 import type { Log } from '../log.ts';
-import { fetch } from '../fetch.ts';
 import { type Letters, openLetters, Unanswered } from './letters.ts';
 import type { News, NotificationKind } from './news.ts';
 import { reviewLetterOf, type Review } from './review.ts';
+import { sendSms } from './sms.ts';
 import { letterOf, senderOf, smsOf, type Notification } from './wording.ts';
 
 const SEND_WITHIN_MS = 30_000;
@@ -18,7 +18,7 @@ const ANSWER_WITHIN_MS = 5 * 60_000;
 const LETTER_WITHIN_MS = 8 * 60_000;
 /** How long a letter under way is waited for when the process ends. */
 const ENDED_WITHIN_MS = 20_000;
-/** After so many tries without an answer, an hour, a letter is given up: each may have arrived. */
+/** After so many tries without an answer, an hour, a letter or SMS is given up: each may have arrived. */
 const UNANSWERED_TRIES = 8;
 /** How many sent notifications are remembered, in case the queue delivers their jobs again. */
 const SENT_REMEMBERED = 10_000;
@@ -64,7 +64,7 @@ export function openNotifier({ settings, log, news, review, processEnds }: Notif
   const letters =
     settings.smtpUrl === undefined ? null : lettersTo(settings.smtpUrl, settings.smtpInClear, processEnds);
   const sent = new Set<string>();
-  /** How often a letter that was not sent yet was not answered. */
+  /** How often a notification that was not sent yet was not answered. */
   const unanswered = new Map<string, number>();
   return {
     tell: async (job, isLast) => {
@@ -97,7 +97,7 @@ export function openNotifier({ settings, log, news, review, processEnds }: Notif
         if (silences >= UNANSWERED_TRIES) {
           log.error(
             facts,
-            'a notification is given up: the mail server takes it and does not say so, and it may have arrived each time',
+            'a notification is given up: the mail server, or the gateway for SMS, takes it and does not say so, and it may have arrived each time',
           );
           return;
         }
@@ -216,20 +216,4 @@ async function tellSupport(
     messageId: `<review.${about.transferId}@${new URL(publicUrl).hostname}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
   });
-}
-
-async function sendSms(sms: NonNullable<Settings['sms']>, to: string, text: string, key: string): Promise<void> {
-  const answer = await fetch(sms.url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'idempotency-key': key,
-      ...(sms.token === undefined ? {} : { authorization: `Bearer ${sms.token}` }),
-    },
-    body: JSON.stringify({ to, text }),
-    redirect: 'error',
-    signal: AbortSignal.timeout(SEND_WITHIN_MS),
-  });
-  await answer.body?.cancel();
-  if (!answer.ok) throw new Error(`The SMS gateway answered ${answer.status}.`);
 }

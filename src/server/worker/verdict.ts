@@ -131,9 +131,10 @@ function isAway(error: unknown, idleRuns: number): boolean {
 /**
  * Whether an export waits for its contacts. The mail in the same archive does not wait for days, except for a quota
  * that is renewed tomorrow, and for a fault after a long requested pause, which has counted as more runs than there are
- * without one.
+ * without one; and not for hours for an address book that refuses, as it does to somebody who has none.
  */
 export function delaysExport(error: ContactStoreError, idleRuns: number): boolean {
+  if (error.fault === 'unexpected') return idleRuns < IDLE_RUNS;
   if (error.fault !== 'unavailable') return idleRuns < REFUSED_RUNS;
   if (idleRuns < IDLE_RUNS || error.status === 429) return true;
   return idleRuns > IDLE_RUNS && idleRuns < IDLE_RUNS + runsWithin(DAY_MS) && runsWithin(error.pause ?? 0) === 1;

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Skipped } from '../../../contract/calls/status.ts';
 import {
+  CONTACTS_AT_MOST,
   CONTACTS_MAILBOX,
+  ContactStoreError,
   type ContactGroup,
   type ContactReader,
   type Reading,
@@ -87,6 +89,9 @@ async function lookThrough(dav: Dav, account: string, signal: AbortSignal): Prom
     for await (const card of dav.fetchCards(url, urlsOf(cards), signal))
       for await (const { read } of cardsOf(card)) {
         if (read.kind === 'fault') faults += 1;
+        // One resource may hold any number.
+        if (uids.size + faults + groupCards.size > CONTACTS_AT_MOST)
+          throw new ContactStoreError('too many', `${url.host} has more than ${CONTACTS_AT_MOST} contacts`);
         if (read.kind === 'group') groupCards.set(groupKey(read.group), read.group);
         if (read.kind !== 'contact') continue;
         const { contact } = read;

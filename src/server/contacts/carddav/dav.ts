@@ -247,7 +247,7 @@ export class Dav {
     const { host } = this.#web.base;
     if (status !== 200)
       throw new ContactStoreError('refused', `${host} does not give a card: ${status}`, { host, status });
-    return { text: inUtf8(body).toString('utf8'), etag: headers.get('etag') ?? '' };
+    return { text: (await inUtf8(body)).toString('utf8'), etag: headers.get('etag') ?? '' };
   }
 
   /** Replaces the card that was read; 412 if it has changed since. The caller judges the status. */
@@ -347,7 +347,7 @@ export class Dav {
         },
         signal,
       );
-      return new Response(status === 204 ? null : Uint8Array.from(inUtf8(body)), { status, headers });
+      return new Response(status === 204 ? null : Uint8Array.from(await inUtf8(body)), { status, headers });
     };
   }
 }

@@ -1,26 +1,41 @@
 import { isUtf8 } from 'node:buffer';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { DAVResponse } from 'tsdav';
 import { decodeUnlabelled } from '../vcard/quoted-printable.ts';
 
 /** How much of a list of cards is parsed synchronously, in UTF-16 code units. */
 const LISTED_AT_ONCE = 256 * 1024;
+/** How many octets of lines, not all of which are UTF-8, are decoded synchronously. */
+const LINES_AT_ONCE = 4 * 1024;
 
 /**
  * Without the folds inside a character, which some programs make, and which is no character until they are gone; and with
- * the lines of a program that wrote the charset of Windows in UTF-8.
+ * the lines of a program that wrote the charset of Windows in UTF-8. Yields to the event loop: anybody's card may have
+ * millions of such lines.
  */
-export function inUtf8(body: Buffer): Buffer {
+export async function inUtf8(body: Buffer): Promise<Buffer> {
   if (isUtf8(body)) return body;
   const text = body.toString('latin1').replaceAll(/(?:\r|&#13;|&#xD;)?\n[ \t](?=[\u0080-\u00BF])/gi, '');
   const unfolded = Buffer.from(text, 'latin1');
-  const lines: Buffer[] = [];
+  const parts: Buffer[] = [];
   for (let from = 0; from < unfolded.length;) {
-    const end = unfolded.indexOf('\n', from) + 1 || unfolded.length;
-    const line = unfolded.subarray(from, end);
-    lines.push(isUtf8(line) ? line : Buffer.from(decodeUnlabelled(line)));
+    const end = unfolded.indexOf('\n', from + LINES_AT_ONCE) + 1 || unfolded.length;
+    const lines = unfolded.subarray(from, end);
+    parts.push(isUtf8(lines) ? lines : Buffer.from(linesInUtf8(lines)));
+    from = end;
+    await turn();
+  }
+  return Buffer.concat(parts);
+}
+
+function linesInUtf8(lines: Buffer): string {
+  let text = '';
+  for (let from = 0; from < lines.length;) {
+    const end = lines.indexOf('\n', from) + 1 || lines.length;
+    text += decodeUnlabelled(lines.subarray(from, end));
     from = end;
   }
-  return Buffer.concat(lines);
+  return text;
 }
 
 /** tsdav reports an unreadable or foreign document as an empty one. */

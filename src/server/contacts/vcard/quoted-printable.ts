@@ -15,11 +15,14 @@ export function decodeQuotedPrintable(value: string, charset: string | undefined
   return decoder.encoding === 'utf-8' ? decodeUnlabelled(octets) : decoder.decode(octets);
 }
 
+const UTF_8 = new TextDecoder();
+const WINDOWS = new TextDecoder('windows-1252');
+
 /** UTF-8, or the charset of Windows where nothing is UTF-8: one that is merely cut off in a letter has others. */
 export function decodeUnlabelled(octets: Uint8Array): string {
-  const text = new TextDecoder().decode(octets);
+  const text = UTF_8.decode(octets);
   const isNone = !isUtf8(octets) && isAscii(text.replaceAll('\uFFFD', ''));
-  return isNone ? new TextDecoder('windows-1252').decode(octets) : text;
+  return isNone ? WINDOWS.decode(octets) : text;
 }
 
 function isAscii(text: string): boolean {
