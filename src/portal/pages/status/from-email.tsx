@@ -1,3 +1,4 @@
+import { useId } from 'react';
 import { attentionOf, progressesOf } from '../../../../machines/owner-acts.ts';
 import { PATHS, type WizardSnapshot } from '../../../../machines/wizard.routes.ts';
 import type { TransferStatus } from '../../../contract/calls/status.ts';
@@ -50,6 +51,7 @@ type TransferProps = {
 
 /** One transfer of the list: its status, its destination and its start. */
 function Transfer({ id, started, status, asking }: TransferProps) {
+  const startedId = useId();
   const send = useSend();
   const destination = useWizard((snapshot) => snapshot.context.destination);
   const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
@@ -67,10 +69,15 @@ function Transfer({ id, started, status, asking }: TransferProps) {
             {words.to(providerName(destination.provider, legacyName))} <Address>{destination.email}</Address>
           </p>
         )}
-        <p>{words.started(started)}</p>
+        <p id={startedId}>{words.started(started)}</p>
         <p className="code small">{id}</p>
       </div>
-      <Link className="button" href={statusAddress(id)} onFollow={() => send({ type: 'transfer.open', id })}>
+      <Link
+        className="button"
+        href={statusAddress(id)}
+        about={startedId}
+        onFollow={() => send({ type: 'transfer.open', id })}
+      >
         {words.open}
       </Link>
     </li>
