@@ -64,10 +64,10 @@ async function working<Answer>(
 function asCallError(cause: unknown): CallError {
   if (isNetworkError(cause)) return new CallError('UNAVAILABLE', 'The server could not be reached.', { cause });
   if (!isHTTPError(cause)) return new CallError('UNEXPECTED_ANSWER', 'The answer could not be read.', { cause });
-  const { status } = cause.response;
-  if (status === UNAVAILABLE_STATUS) return new CallError('UNAVAILABLE', 'The server is unavailable.', { cause });
+  if (cause.response.status === UNAVAILABLE_STATUS)
+    return new CallError('UNAVAILABLE', 'The server is unavailable.', { cause });
   const refusal = v.safeParse(Failure, cause.data);
-  if (!refusal.success) return new CallError('UNEXPECTED_ANSWER', 'The refusal could not be read.', { cause, status });
+  if (!refusal.success) return new CallError('UNEXPECTED_ANSWER', 'The refusal could not be read.', { cause });
   const { error, message, jobid, side } = refusal.output;
-  return new CallError(error, message, { cause, status, transferId: jobid, side });
+  return new CallError(error, message, { cause, transferId: jobid, side });
 }

@@ -5,8 +5,6 @@ import type { CallFailureCode } from '../contract/failure-code.ts';
 export class CallError extends Error {
   override name = 'CallError';
   readonly error: CallFailureCode;
-  /** The HTTP status of a refusal. */
-  readonly status: number | undefined;
   /** The ID of the transfer that prevented the call. */
   readonly transferId: string | undefined;
   /** Of a transfer's two mailboxes, the one whose sign-in was refused. */
@@ -14,15 +12,10 @@ export class CallError extends Error {
   constructor(
     error: CallFailureCode,
     message: string,
-    options: ErrorOptions & {
-      status?: number | undefined;
-      transferId?: string | undefined;
-      side?: Side | undefined;
-    } = {},
+    options: ErrorOptions & { transferId?: string | undefined; side?: Side | undefined } = {},
   ) {
     super(message, options);
     this.error = error;
-    this.status = options.status;
     this.transferId = options.transferId;
     this.side = options.side;
   }

@@ -1,3 +1,4 @@
+import { isHTTPError } from 'ky';
 import * as v from 'valibot';
 import { again } from '../contract/calls/again.ts';
 import { cancel } from '../contract/calls/cancel.ts';
@@ -84,7 +85,8 @@ async function verdictOf(check: Promise<{ readonly valid: boolean }>): Promise<{
   try {
     return await check;
   } catch (error) {
-    if (error instanceof CallError && error.status === 400) return { valid: false };
+    if (error instanceof CallError && isHTTPError(error.cause) && error.cause.response.status === 400)
+      return { valid: false };
     throw error;
   }
 }

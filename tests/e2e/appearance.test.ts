@@ -149,6 +149,8 @@ const SAID: readonly Said[] = [
   },
 ];
 
+const widthOf = (each: Locator) => each.evaluate((element) => element.getBoundingClientRect().width);
+
 describe('what every page has in common, in Chromium (needs chromium)', needs('chromium'), () => {
   let page: Page;
   let wire: Wire;
@@ -448,7 +450,6 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     await page.setViewportSize({ width: 360, height: 740 });
     await arrive('/?error=EXTERNAL_OAUTH_ERROR');
     await page.evaluate(() => document.documentElement.style.setProperty('font-size', '36px'));
-    const widthOf = (each: Locator) => each.evaluate((element) => element.getBoundingClientRect().width);
     // “Authentication” and “inconvenience.” need it.
     await expect.poll(() => widthOf(page.locator('.message-title'))).toBeGreaterThan(315);
     await page.getByRole('button', { name: 'Start', exact: true }).click();

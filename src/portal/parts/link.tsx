@@ -1,4 +1,4 @@
-import { type ReactNode, useId } from 'react';
+import type { ReactNode } from 'react';
 
 type Props = {
   readonly href: string;
@@ -6,17 +6,13 @@ type Props = {
   readonly className?: string;
   /** With `className="button"`, as a button's. */
   readonly rank?: 'primary' | 'secondary';
-  /** The id of what tells this link from others with the same label; its accessible name is the label and that. */
-  readonly about?: string;
   /** Called instead of following a plain click. A click that opens a new tab or window is left to the browser. */
   readonly onFollow?: () => void;
 };
 
-export function Link({ href, children, className, rank = 'secondary', about, onFollow }: Props) {
-  const id = useId();
+export function Link({ href, children, className, rank = 'secondary', onFollow }: Props) {
   return (
     <a
-      {...(about !== undefined && { id, 'aria-labelledby': `${id} ${about}` })}
       href={href}
       className={className}
       data-rank={className === 'button' ? rank : undefined}

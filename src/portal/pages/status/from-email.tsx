@@ -1,4 +1,3 @@
-import { useId } from 'react';
 import { attentionOf, progressesOf } from '../../../../machines/owner-acts.ts';
 import { PATHS, type WizardSnapshot } from '../../../../machines/wizard.routes.ts';
 import type { TransferStatus } from '../../../contract/calls/status.ts';
@@ -51,7 +50,6 @@ type TransferProps = {
 
 /** One transfer of the list: its status, its destination and its start. */
 function Transfer({ id, started, status, asking }: TransferProps) {
-  const startedId = useId();
   const send = useSend();
   const destination = useWizard((snapshot) => snapshot.context.destination);
   const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
@@ -69,16 +67,13 @@ function Transfer({ id, started, status, asking }: TransferProps) {
             {words.to(providerName(destination.provider, legacyName))} <Address>{destination.email}</Address>
           </p>
         )}
-        <p id={startedId}>{words.started(started)}</p>
+        <p>{words.started(started)}</p>
         <p className="code small">{id}</p>
       </div>
-      <Link
-        className="button"
-        href={statusAddress(id)}
-        about={startedId}
-        onFollow={() => send({ type: 'transfer.open', id })}
-      >
+      <Link className="button" href={statusAddress(id)} onFollow={() => send({ type: 'transfer.open', id })}>
         {words.open}
+        {/* Tells it from the other links, where these are listed or tabbed through. */}
+        <span className="hidden-visually">. {words.started(started)}</span>
       </Link>
     </li>
   );
