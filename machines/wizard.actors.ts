@@ -16,7 +16,7 @@ type SignIn = { password?: string; tokenId?: string };
 /** A call that the portal, a test or a story provides. It rejects with an error whose `error` is a `CallFailureCode`. */
 function call<Answer, Input extends NonReducibleUnknown>() {
   return fromPromise<Answer, Input>(({ self }) => {
-    throw new Error(`Not provided: ${String(self.src)}`);
+    throw new Error('Not provided', { cause: self.src });
   });
 }
 

@@ -268,7 +268,7 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
       expect(
         await rows
           .nth(at)
-          .getByRole('link', { name: `See its status. Started on ${day}` })
+          .getByRole('link', { name: `See its status Started on ${day}` })
           .count(),
       ).toBe(1);
     expect(wire.askedFor('/api/v2/status/')).toHaveLength(2);

@@ -73,7 +73,7 @@ function Transfer({ id, started, status, asking }: TransferProps) {
       <Link className="button" href={statusAddress(id)} onFollow={() => send({ type: 'transfer.open', id })}>
         {words.open}
         {/* Tells it from the other links, where these are listed or tabbed through. */}
-        <span className="hidden-visually">. {words.started(started)}</span>
+        <span className="hidden-visually"> {words.started(started)}</span>
       </Link>
     </li>
   );
