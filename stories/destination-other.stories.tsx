@@ -36,6 +36,7 @@ export const OptionsOtherEmailUnsupported = at('destination.options.other.email.
   ...typed({ email }),
 });
 export const OptionsOtherEmailServerless = at('destination.options.other.email.serverless', known);
+export const OptionsOtherEmailUnavailable = at('destination.options.other.email.unavailable', known);
 
 export const OptionsOtherPasswordAskedGood = at('destination.options.other.password.asked.good', known, good);
 export const OptionsOtherPasswordAskedRefused = at('destination.options.other.password.asked.refused', known, good);

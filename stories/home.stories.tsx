@@ -24,6 +24,7 @@ export const PageSigningInEmailNotLegacy = at(
   'home.page.signingIn.email.notLegacy',
   typed({ email: 'pat@mail.example' }),
 );
+export const PageSigningInEmailUnavailable = at('home.page.signingIn.email.unavailable', credentials);
 
 export const PageSigningInCredentialsEditing = at(editing, credentials, good);
 export const PageSigningInCredentialsPasswordMissing = at(

@@ -64,6 +64,7 @@ const email = wizard.createStateConfig({
           { target: 'notLegacy' },
         ],
         onError: [
+          ifUnavailable,
           { guard: failedWith('PROVIDER_NOT_SUPPORTED', 'INVALID_EMAIL'), target: 'notLegacy' },
           // No message: the sign-in checks the email again.
           { target: 'untouched' },
@@ -73,6 +74,7 @@ const email = wizard.createStateConfig({
     good: {},
     malformed: {},
     notLegacy: { id: 'home-email-not-legacy' },
+    unavailable: unavailable('checking'),
   },
 });
 

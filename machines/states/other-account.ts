@@ -50,6 +50,7 @@ const email = wizard.createStateConfig({
           },
         ],
         onError: [
+          ifUnavailable,
           { guard: failedWith('INVALID_EMAIL'), target: 'malformed' },
           { guard: failedWith('PROVIDER_NOT_SUPPORTED', 'UNSUPPORTED_PROVIDER'), target: 'unsupported' },
           { target: 'untouched' },
@@ -62,6 +63,7 @@ const email = wizard.createStateConfig({
     unsupported: { id: 'other-email-unsupported' },
     // With a host given, none has to be found.
     serverless: { id: 'other-email-serverless', always: { guard: not(stateIn('#other-host-unused')), target: 'good' } },
+    unavailable: unavailable('checking'),
   },
 });
 

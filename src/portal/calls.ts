@@ -1,3 +1,4 @@
+import { isHTTPError } from 'ky';
 import * as v from 'valibot';
 import { again } from '../contract/calls/again.ts';
 import { cancel } from '../contract/calls/cancel.ts';
@@ -21,6 +22,7 @@ import { validateImap } from '../contract/calls/validate-imap.ts';
 import { validateToken } from '../contract/calls/validate-token.ts';
 import { validate } from '../contract/calls/validate.ts';
 import { createApi } from './api.ts';
+import { CallError } from './call-error.ts';
 import type { Calls } from './machine-calls.ts';
 
 /** The calls of the contract, by the names of the machine's actors; each turns the actor's input into the wire form. */
@@ -52,8 +54,8 @@ export function createCalls(bearer: () => string | null): Calls {
       return Object.fromEntries(known.map(({ value }) => value));
     },
     'list the transfers': (body, signal) => ask(jobsByEmail, { body }, signal),
-    'check the domain': (query, signal) => ask(domainValidation, { query }, signal),
-    'check the phone number': (query, signal) => ask(phoneNumberValidation, { query }, signal),
+    'check the domain': (query, signal) => verdictOf(ask(domainValidation, { query }, signal)),
+    'check the phone number': (query, signal) => verdictOf(ask(phoneNumberValidation, { query }, signal)),
     'write to support': (request, signal) => ask(supportForm, { body: writeSupportForm(request) }, signal),
     'stop the transfer': ({ id }, signal) => ask(cancel, { body: { job_id: id } }, signal),
     'resume the transfer': ({ id, tokenId, ...body }, signal) =>
@@ -76,6 +78,17 @@ export function createCalls(bearer: () => string | null): Calls {
     'delete the export': ({ url }, signal) =>
       ask({ ...deleteExport, path: deletionOf(url, location.href) }, { body: {} }, signal),
   };
+}
+
+/** 400 is a verdict on what is typed, not a check that failed: the same text would be refused each time. */
+async function verdictOf(check: Promise<{ readonly valid: boolean }>): Promise<{ readonly valid: boolean }> {
+  try {
+    return await check;
+  } catch (error) {
+    if (error instanceof CallError && isHTTPError(error.cause) && error.cause.response.status === 400)
+      return { valid: false };
+    throw error;
+  }
 }
 
 function written(tokenId: string | undefined): { readonly token_id?: string } {

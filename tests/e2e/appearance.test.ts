@@ -149,6 +149,8 @@ const SAID: readonly Said[] = [
   },
 ];
 
+const widthOf = (each: Locator) => each.evaluate((element) => element.getBoundingClientRect().width);
+
 describe('what every page has in common, in Chromium (needs chromium)', needs('chromium'), () => {
   let page: Page;
   let wire: Wire;
@@ -442,6 +444,16 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     expect(ends).toHaveLength(4);
     const begins = await page.locator('.sheet').evaluate((sheet) => sheet.getBoundingClientRect().left);
     expect(Math.max(...ends)).toBeLessThanOrEqual(begins);
+  });
+
+  test('on a telephone with text of twice the size a dialog and what is said in a message have nearly its width', async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await arrive('/?error=EXTERNAL_OAUTH_ERROR');
+    await page.evaluate(() => document.documentElement.style.setProperty('font-size', '36px'));
+    // “Authentication” and “inconvenience.” need it.
+    await expect.poll(() => widthOf(page.locator('.message-title'))).toBeGreaterThan(315);
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await expect.poll(() => widthOf(page.getByRole('dialog'))).toBe(328);
   });
 
   test('on a telephone both mailboxes of a transfer are of one size, which is that of the longer', async () => {

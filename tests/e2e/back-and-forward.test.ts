@@ -20,7 +20,7 @@ const ROUNDS = IS_PROOF ? 2 : 1;
 /** A page, what is done on it, and the page that it leads to: Back and Forward go between the two. */
 type Way = readonly [SessionName, string, string, (page: Page) => Promise<void>, string, string];
 const press = (name: string) => (on: Page) => on.getByRole('button', { name, exact: true }).click();
-const follow = (name: string) => (on: Page) => on.getByRole('link', { name, exact: true }).click();
+const follow = (name: string | RegExp) => (on: Page) => on.getByRole('link', { name, exact: true }).click();
 const choose = (name: string) => async (on: Page) => {
   await press('Check other options to export your data')(on);
   await press(name)(on);
@@ -73,7 +73,7 @@ const WAYS: readonly Way[] = [
     follow('Check progress'),
     ...STATUS,
   ],
-  ['status', '/status-from-email', 'Your transfers', follow('See its status'), ...STATUS],
+  ['status', '/status-from-email', 'Your transfers', follow(/^See its status/), ...STATUS],
   ['nobody', ...STATUS, follow('contact support'), '/support-form', 'Contact support'],
   ['nobody', '/status', 'Your transfer', follow('Go to Home'), '/', TOOL],
 ];

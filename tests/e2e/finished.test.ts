@@ -655,7 +655,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     await card.getByText('1 message is not in your files').click();
     expect(await card.locator('li').allInnerTexts()).toEqual([
       'משפחה (2019): The mail server does not let us read this folder.',
-      'תמונות! (INBOX): It is too large.',
+      'תמונות! (Inbox): It is too large.',
     ]);
     const directions = await card
       .locator('li bdi')

@@ -264,6 +264,13 @@ describe('what would get in the way, in Chromium (needs chromium)', needs('chrom
     await rows.first().getByText('In progress').waitFor();
     expect(await rows.nth(0).innerText()).toContain('To Gmail: maria@gmail.com');
     expect(await rows.nth(1).innerText()).toContain('Completed');
+    for (const [at, day] of ['November 2', 'November 1,'].entries())
+      expect(
+        await rows
+          .nth(at)
+          .getByRole('link', { name: `See its status Started on ${day}` })
+          .count(),
+      ).toBe(1);
     expect(wire.askedFor('/api/v2/status/')).toHaveLength(2);
   });
 

@@ -338,7 +338,7 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
     await owner.page.getByText('About 20 minutes left.').waitFor();
     await owner.page.getByText('Folder by folder').click();
     expect(await owner.page.locator('.folders li').allInnerTexts()).toEqual([
-      expect.stringMatching(/^INBOX\s+200 of 200$/),
+      expect.stringMatching(/^Inbox\s+200 of 200$/),
       expect.stringMatching(/^Garden\s+100 of 800$/),
     ]);
   });

@@ -161,7 +161,7 @@ describe('the email of the sign-in', () => {
     },
   );
 
-  test.each(codesBut('PROVIDER_NOT_SUPPORTED', 'INVALID_EMAIL'))(
+  test.each(codesBut('UNAVAILABLE', 'PROVIDER_NOT_SUPPORTED', 'INVALID_EMAIL'))(
     'capabilities that fail with %s after the pause say nothing about the email',
     async (code) => {
       const wizard = await signInOpen({ 'ask for capabilities': refusal(code) });
@@ -169,6 +169,22 @@ describe('the email of the sign-in', () => {
       await wizard.wait(1_000);
       expect(wizard.isAt(`${SIGN_IN}.email.untouched`)).toBe(true);
       expect(wizard.has('unavailable')).toBe(false);
+    },
+  );
+
+  test.each(['call.retry', 'connection.return'] as const)(
+    'a portal that is unavailable as the email is checked says so, and goes on by %s with what was typed',
+    async (event) => {
+      const script: Parameters<typeof arriveAt>[1] = { 'ask for capabilities': refusal('UNAVAILABLE') };
+      const wizard = await signInOpen(script);
+      await wizard.send(type(LEGACY), password);
+      await wizard.wait(1_000);
+      expect(wizard.has('unavailable')).toBe(true);
+      script['ask for capabilities'] = capable;
+      await wizard.send({ type: event });
+      expect(wizard.has('unavailable')).toBe(false);
+      expect(wizard.isAt(`${SIGN_IN}.email.good`)).toBe(true);
+      expect(wizard.context().typed).toMatchObject({ email: LEGACY, password: PASSWORD });
     },
   );
 

@@ -113,7 +113,7 @@ describe('the email of another account', () => {
     },
   );
 
-  test.each(codesBut('INVALID_EMAIL', 'PROVIDER_NOT_SUPPORTED', 'UNSUPPORTED_PROVIDER'))(
+  test.each(codesBut('UNAVAILABLE', 'INVALID_EMAIL', 'PROVIDER_NOT_SUPPORTED', 'UNSUPPORTED_PROVIDER'))(
     'capabilities that fail with %s after the pause say nothing about the email',
     async (code) => {
       const wizard = await formOpen({ 'ask for capabilities': refusal(code) });
@@ -121,6 +121,22 @@ describe('the email of another account', () => {
       await wizard.wait(1_000);
       expect(wizard.isAt(`${OTHER}.email.untouched`)).toBe(true);
       expect(wizard.has('unavailable')).toBe(false);
+    },
+  );
+
+  test.each(['call.retry', 'connection.return'] as const)(
+    'a portal that is unavailable as the email is checked says so, and goes on by %s with what was typed',
+    async (event) => {
+      const script: Script = { 'ask for capabilities': refusal('UNAVAILABLE') };
+      const wizard = await formOpen(script);
+      await wizard.send(type(EMAIL), password);
+      await wizard.wait(1_000);
+      expect(wizard.has('unavailable')).toBe(true);
+      script['ask for capabilities'] = byPassword;
+      await wizard.send({ type: event });
+      expect(wizard.has('unavailable')).toBe(false);
+      expect(wizard.isAt(`${OTHER}.email.good`)).toBe(true);
+      expect(wizard.context().typed).toMatchObject({ email: EMAIL, password: PASSWORD });
     },
   );
 

@@ -84,7 +84,8 @@ describe('a transfer that is proven', () => {
       emailmigration: { status: 'started' },
       contactsmigration: { status: 'started' },
     });
-    expect((await world.get(`/api/v2/status/?job_id=${jobid}`)).body).toMatchObject({
+    // An ID may come in capitals.
+    expect((await world.get(`/api/v2/status/?job_id=${jobid.toUpperCase()}`)).body).toMatchObject({
       emailmigration: { status: 'started', done: 0, started: expect.any(String) },
     });
   });

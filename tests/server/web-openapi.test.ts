@@ -47,7 +47,7 @@ test('the document is OpenAPI 3.1 and speaks snake case, as the wire does', () =
 
 test('query parameters say whether they are required', () => {
   expect(document.paths['/api/status/']?.['get']?.parameters).toEqual([
-    { name: 'job_id', in: 'query', required: true, schema: { type: 'string', pattern: '^[0-9a-f]{32}$' } },
+    { name: 'job_id', in: 'query', required: true, schema: { type: 'string', pattern: '^[0-9a-fA-F]{32}$' } },
   ]);
   expect(document.paths['/api/v2/san-bruno-create-account/']?.['post']?.parameters).toMatchObject([
     { name: 'in_qa', required: false },

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { GivenPassword, TokenId } from '../account.ts';
-import { TransferId } from '../transfer.ts';
+import { GivenTransferId, TransferId } from '../transfer.ts';
 import type { Call } from './call.ts';
 
 /** Starts a new transfer between the same mailboxes, for mail that arrived since. Credentials are sent as in `load`. */
@@ -8,7 +8,7 @@ export const again = {
   method: 'POST',
   path: '/api/v2/transfers/again/',
   Request: v.object({
-    job_id: TransferId,
+    job_id: GivenTransferId,
     /** Missing credentials are refused only to whoever may manage the transfer, when it has ended. */
     source_account: v.optional(v.object({ password: v.optional(GivenPassword) }), {}),
     destination_account: v.optional(

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { TransferId } from '../transfer.ts';
+import { GivenTransferId } from '../transfer.ts';
 import type { Call } from './call.ts';
 import { Ok } from './ok.ts';
 
@@ -7,6 +7,6 @@ import { Ok } from './ok.ts';
 export const cancel = {
   method: 'POST',
   path: '/api/v2/transfers/cancel/',
-  Request: v.object({ job_id: TransferId }),
+  Request: v.object({ job_id: GivenTransferId }),
   Answer: Ok,
 } as const satisfies Call;

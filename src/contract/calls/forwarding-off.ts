@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { GivenPassword } from '../account.ts';
-import { TransferId } from '../transfer.ts';
+import { GivenTransferId } from '../transfer.ts';
 import type { Call } from './call.ts';
 import { Ok } from './ok.ts';
 
@@ -11,6 +11,6 @@ import { Ok } from './ok.ts';
 export const forwardingOff = {
   method: 'POST',
   path: '/api/v2/transfers/forwarding-off/',
-  Request: v.object({ job_id: TransferId, password: GivenPassword }),
+  Request: v.object({ job_id: GivenTransferId, password: GivenPassword }),
   Answer: Ok,
 } as const satisfies Call;

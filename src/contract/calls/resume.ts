@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { GivenPassword, TokenId } from '../account.ts';
-import { TransferId } from '../transfer.ts';
+import { GivenTransferId } from '../transfer.ts';
 import type { Call } from './call.ts';
 import { Ok } from './ok.ts';
 
@@ -16,7 +16,7 @@ export const resume = {
   method: 'POST',
   path: '/api/v2/transfers/resume/',
   Request: v.object({
-    job_id: TransferId,
+    job_id: GivenTransferId,
     side: v.optional(Side),
     password: v.optional(GivenPassword),
     token_id: v.optional(TokenId),

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { Provider } from '../provider.ts';
-import { TransferId } from '../transfer.ts';
+import { GivenTransferId, TransferId } from '../transfer.ts';
 import type { Call, Stream } from './call.ts';
 import { Side } from './resume.ts';
 
-const StatusQuery = v.object({ job_id: TransferId });
+const StatusQuery = v.object({ job_id: GivenTransferId });
 const Status = v.object({ status: v.string() });
 
 export const status = {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { GivenPassword, TokenId } from '../account.ts';
-import { TransferId } from '../transfer.ts';
+import { GivenTransferId } from '../transfer.ts';
 import type { Call } from './call.ts';
 import { Ok } from './ok.ts';
 
@@ -12,7 +12,7 @@ export const takeBack = {
   method: 'POST',
   path: '/api/v2/transfers/take-back/',
   Request: v.object({
-    job_id: TransferId,
+    job_id: GivenTransferId,
     password: v.optional(GivenPassword),
     token_id: v.optional(TokenId),
   }),

@@ -17,7 +17,7 @@ import {
 import { DRAWINGS } from '../../parts/drawings.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { formatNumber } from '../../wording/number.ts';
-import { cancelled, takenBack } from '../../wording/status-life.ts';
+import { cancelled, folders as folderWords, takenBack } from '../../wording/status-life.ts';
 import { isAboutToBegin, standingWords } from '../../wording/status-standing.ts';
 import { status } from '../../wording/status.ts';
 import { Folders, HowFar } from './progress.tsx';
@@ -175,7 +175,7 @@ function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' |
               <li key={index}>
                 {'mailbox' in item && (
                   <>
-                    <bdi className="strong">{item.mailbox}</bdi>:{' '}
+                    <bdi className="strong">{folderWords.named(item.mailbox)}</bdi>:{' '}
                   </>
                 )}
                 {item.reason}
@@ -196,8 +196,8 @@ function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' |
               <li key={index}>
                 {'mailbox' in item && (
                   <>
-                    <bdi className="strong">{item.subject || status.unnamed[kind]}</bdi> (<bdi>{item.mailbox}</bdi>
-                    ):{' '}
+                    <bdi className="strong">{item.subject || status.unnamed[kind]}</bdi> (
+                    <bdi>{folderWords.named(item.mailbox)}</bdi>):{' '}
                   </>
                 )}
                 {item.reason}

@@ -72,6 +72,8 @@ function Transfer({ id, started, status, asking }: TransferProps) {
       </div>
       <Link className="button" href={statusAddress(id)} onFollow={() => send({ type: 'transfer.open', id })}>
         {words.open}
+        {/* Tells it from the other links, where these are listed or tabbed through. */}
+        <span className="hidden-visually"> {words.started(started)}</span>
       </Link>
     </li>
   );

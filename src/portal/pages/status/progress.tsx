@@ -64,7 +64,12 @@ const FolderList = memo(function FolderList({ folders }: { readonly folders: rea
       {folders.map(({ name, done, total }, index) => (
         // The order of work does not change.
         // oxlint-disable-next-line react/no-array-index-key
-        <FolderLine key={index} name={name ?? folderWords.unnamed(index + 1)} done={done} total={total} />
+        <FolderLine
+          key={index}
+          name={name === undefined ? folderWords.unnamed(index + 1) : folderWords.named(name)}
+          done={done}
+          total={total}
+        />
       ))}
     </ul>
   );
