@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { MessageList, UidSet } from '../../src/server/mail/copy/ledger/columns.ts';
 import type { LedgerMailbox, NewRow, Row } from '../../src/server/mail/copy/ledger/ledger.ts';
-import { readRows, takeOverOlder } from '../../src/server/mail/copy/looking/known-rows.ts';
+import { readCurrentRows, readRows, takeOverOlder } from '../../src/server/mail/copy/looking/known-rows.ts';
 import type { Listing } from '../../src/server/mail/copy/looking/listing.ts';
 import { secondsOf } from '../../src/server/mail/copy/message/digest.ts';
 import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
@@ -80,6 +80,55 @@ async function takenOver(before: readonly Known[], now: readonly Told[], settled
   expect(taken.every(({ mailboxId }) => mailboxId === 2)).toBe(true);
   return { hasTaken, taken: taken.map(({ uid, fate }) => [uid, fate]), former, forgotten, read: fetched.length };
 }
+
+test('a UID whose message has another date by now is read once: where it is another message, its row is forgotten', async () => {
+  const now = [
+    { name: 'one', date: DAY * 9 },
+    { name: 'another', date: DAY * 9 + 1 },
+    { name: 'redated', date: DAY * 9 + 1 },
+    { name: 'an hour later', date: DAY * 9 + 3600 },
+    { name: 'without a date', date: null },
+    { name: 'of a day that others replace', date: 0 },
+  ];
+  const messages = now.map(({ name, date }, at) => ({
+    uid: 1 + at,
+    bytes: textOf(name),
+    flags: [],
+    internalDate: new Date(date === null ? Number.NaN : date * 1000),
+  }));
+  const { source, fetched } = memoryAccount([{ path: 'INBOX', uidValidity: 7n, messages }]);
+  const rows = now.map(({ name }, at): Row => {
+    const known = name === 'another' ? 'two' : name;
+    const what = { size: textOf(name).length, sha256: sha256Of(known), date: DAY * 9 };
+    return { uid: 1 + at, fate: 'stored', ...what, verified: true, earlier: true };
+  });
+  const forgotten: number[] = [];
+  const ledger = {
+    async *rows() {
+      yield rows;
+    },
+    forget: async (_: number, uids: readonly number[]) => {
+      forgotten.push(...uids);
+      for (const uid of uids)
+        rows.splice(
+          rows.findIndex((row) => row.uid === uid),
+          1,
+        );
+    },
+  };
+  const listed = new MessageList();
+  for (const { uid, bytes, internalDate } of messages)
+    listed.set({ uid, size: bytes.length, date: secondsOf(internalDate) });
+  const clock = { now: () => NOW * 1000 };
+  const run = { ...openFaults(), askAgain: () => {}, copy: { ledger, clock } } as unknown as Run;
+  const session = { reader: await source.reader() } as unknown as Session;
+  for (let time = 1; time <= 2; time += 1) {
+    const { settled } = await readCurrentRows(MAILBOX, listed, session, run);
+    expect(messages.filter(({ uid }) => !settled.has(uid)).map(({ uid }) => uid)).toEqual([2]);
+  }
+  expect(forgotten).toEqual([2]);
+  expect(fetched.length).toBe(2);
+});
 
 test('under a new UIDVALIDITY of the source a message keeps its row, and one that was lost is tried again', async () => {
   const before: Known[] = [

@@ -18,6 +18,8 @@ export type KnownRows = {
   readonly settled: UidSet;
   /** Those of the settled that the destination refused, or the source did not hand out. */
   readonly refused: UidSet;
+  /** Those of the settled whose UID may be another message's by now. */
+  readonly doubtful: UidSet;
   readonly validities: ReadonlySet<bigint>;
   /** The highest UID of what was stored, as far as the server has reported UIDs. */
   readonly lastUid: number;
@@ -37,12 +39,23 @@ export function isUnread({ fate, verified, sha256, destinationUid }: Row): boole
   return isThere && !verified && sha256 !== undefined && fate !== 'changed';
 }
 
+/** Dates that a server tells in the wrong zone differ by whole quarters of an hour. In seconds. */
+const QUARTER_HOUR = 900;
+
+/** Whether the source lists a message of another date under the UID of this one, and not for its zone only. */
+function isPerhapsAnother({ date, size }: Row, now: Planned | undefined, clock: Clock): boolean {
+  if (date === null || now === undefined || now.date === null || now.date === date) return false;
+  const isOfZone = now.size === size && (now.date - date) % QUARTER_HOUR === 0;
+  return !isOfZone && !isUnsureDate(now.date, clock);
+}
+
 /** What is known of a mailbox that has no rows: fresh each time, to be filled. */
 export function noRows() {
   const count: FolderCount = { done: 0, total: 0, bytes: 0, kept: 0, octetsLeft: null };
   return {
     settled: new UidSet(),
     refused: new UidSet(),
+    doubtful: new UidSet(),
     validities: new Set<bigint>(),
     lastUid: 0,
     checks: [] as Check[],
@@ -55,7 +68,7 @@ export function noRows() {
  * there
  */
 export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: MessageList): Promise<KnownRows> {
-  const { settled, refused, validities, checks, count } = noRows();
+  const { settled, refused, doubtful, validities, checks, count } = noRows();
   let lastUid = 0;
   let unchecked: { uidValidity: bigint; messages: Check['messages'][number][] } | undefined;
   for await (const page of copy.ledger.rows(mailbox.id))
@@ -64,6 +77,7 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: M
       if (fate === 'gone' && listed?.has(uid) === true) continue;
       settled.add(uid);
       if (fate === 'refused') refused.add(uid);
+      if (isPerhapsAnother(row, listed?.get(uid), copy.clock)) doubtful.add(uid);
       if (!AT_DESTINATION.has(fate) || uidValidity === undefined || destinationUid === undefined) continue;
       validities.add(uidValidity);
       // A twin has the UID of another row's message, or of the subscriber's own.
@@ -86,7 +100,54 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: M
         ...(subject === undefined ? {} : { subject }),
       });
     }
-  return { settled, refused, validities, lastUid, checks, count };
+  return { settled, refused, doubtful, validities, lastUid, checks, count };
+}
+
+/** The rows that still hold: one whose UID is another message's by now is forgotten first. */
+export async function readCurrentRows(
+  mailbox: LedgerMailbox,
+  listed: MessageList,
+  session: Session,
+  run: Run,
+): Promise<KnownRows> {
+  const known = await readRows(mailbox, run, listed);
+  return (await forgetReplaced(mailbox, known.doubtful, session, run)) ? readRows(mailbox, run, listed) : known;
+}
+
+/**
+ * Some servers give a UID a second time under the same UIDVALIDITY, as after a backup of them was restored. Reads what
+ * has the UID of a row, and may be another message; where it is, the row is forgotten, so that the message waits.
+ * @returns whether there was any
+ */
+async function forgetReplaced(
+  mailbox: LedgerMailbox,
+  doubtful: UidSet,
+  { reader }: Session,
+  run: Run,
+): Promise<boolean> {
+  if (doubtful.size === 0) return false;
+  const { ledger } = run.copy;
+  const place = sourcePlace(reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const sameName = (uid: number) => `the same as before ${messageName(place, uid)}`;
+  let hasForgotten = false;
+  for await (const page of ledger.rows(mailbox.id)) {
+    const rows = page.filter(({ uid }) => doubtful.has(uid) && run.faults(sameName(uid)) === 0);
+    const digests = new Map(rows.map(({ uid, sha256 }) => [uid, sha256]));
+    for (const uids of inParts([...digests.keys()])) {
+      const replaced: number[] = [];
+      const unseen = new Set(uids);
+      for await (const { uid, octets } of fetchReadable(place, uids, run)) {
+        const { sha256 } = await digestOf(octets);
+        unseen.delete(uid);
+        if (sha256 === digests.get(uid)) run.noteFault(sameName(uid));
+        else replaced.push(uid);
+      }
+      if (replaced.length > 0) await ledger.forget(mailbox.id, replaced);
+      hasForgotten ||= replaced.length > 0;
+      run.askAgain([...unseen].filter((uid) => isReadable(place, uid, run)).map((uid) => messageName(place, uid)));
+    }
+  }
+  return hasForgotten;
 }
 
 /**
