@@ -4,7 +4,7 @@ import type { LedgerMailbox, NewRow, Planned, Row } from '../ledger/ledger.ts';
 import { digestOf } from '../message/digest.ts';
 import { isUnsureDate } from '../message/odd-dates.ts';
 import type { Check, FolderCount, Run, Session } from '../run/run.ts';
-import { fetchReadable, isReadable, messageName, sourcePlace } from '../troubles/breaks.ts';
+import { fetchReadable, isReadable, messageName, sourcePlace, type Place } from '../troubles/breaks.ts';
 import type { Listing } from './listing.ts';
 import { inParts } from './looking.ts';
 
@@ -103,51 +103,80 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: M
   return { settled, refused, doubtful, validities, lastUid, checks, count };
 }
 
-/** The rows that still hold: one whose UID is another message's by now is forgotten first. */
+/**
+ * The rows of a mailbox, each under the UID that its message has now. Some servers give a UID to another message under
+ * the same UIDVALIDITY, as after a backup of them was restored: that one waits, unless it has a row under another UID.
+ */
 export async function readCurrentRows(
   mailbox: LedgerMailbox,
   listed: MessageList,
-  session: Session,
-  run: Run,
-): Promise<KnownRows> {
-  const known = await readRows(mailbox, run, listed);
-  return (await forgetReplaced(mailbox, known.doubtful, session, run)) ? readRows(mailbox, run, listed) : known;
-}
-
-/**
- * Some servers give a UID a second time under the same UIDVALIDITY, as after a backup of them was restored. Reads what
- * has the UID of a row, and may be another message; where it is, the row is forgotten, so that the message waits.
- * @returns whether there was any
- */
-async function forgetReplaced(
-  mailbox: LedgerMailbox,
-  doubtful: UidSet,
   { reader }: Session,
   run: Run,
-): Promise<boolean> {
-  if (doubtful.size === 0) return false;
-  const { ledger } = run.copy;
+): Promise<KnownRows> {
+  const { ledger, clock } = run.copy;
+  const known = await readRows(mailbox, run, listed);
+  if (known.doubtful.size === 0) return known;
   const place = sourcePlace(reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const replaced = await replacedAmong(known.doubtful, mailbox, place, run);
+  if (replaced.size === 0) return known;
+  const rows = new Map<string, { readonly row: Row }[]>();
+  for (const row of replaced.values())
+    if (row.sha256 !== undefined && row.fate !== 'lost')
+      rows.set(row.sha256, [...(rows.get(row.sha256) ?? []), { row }]);
+  const looks = new Set([...replaced.values()].map(({ date }) => date));
+  const isAlike = (date: number | null) => isUnsureDate(date, clock) || looks.has(date);
+  const alike = listed.filter(({ uid, date }) => (replaced.has(uid) || !known.settled.has(uid)) && isAlike(date));
+  const dates = new Map(alike.map(({ uid, date }) => [uid, date]));
+  const taken: NewRow[] = [];
+  for await (const [uid, sha256] of digestsIn(place, [...dates.keys()], run)) {
+    const same = takeAlike(rows.get(sha256), dates.get(uid) ?? null, clock);
+    if (same !== undefined) taken.push({ ...same.row, uid, mailboxId: mailbox.id });
+  }
+  await ledger.settle(
+    taken,
+    [],
+    [...replaced.keys()].map((uid) => ({ mailboxId: mailbox.id, uid })),
+  );
+  return readRows(mailbox, run, listed);
+}
+
+/** The rows whose UID is another message's by now; read once in a run. */
+async function replacedAmong(
+  doubtful: UidSet,
+  mailbox: LedgerMailbox,
+  place: Place,
+  run: Run,
+): Promise<ReadonlyMap<number, Row>> {
+  const replaced = new Map<number, Row>();
   const sameName = (uid: number) => `the same as before ${messageName(place, uid)}`;
-  let hasForgotten = false;
-  for await (const page of ledger.rows(mailbox.id)) {
-    const rows = page.filter(({ uid }) => doubtful.has(uid) && run.faults(sameName(uid)) === 0);
-    const digests = new Map(rows.map(({ uid, sha256 }) => [uid, sha256]));
-    for (const uids of inParts([...digests.keys()])) {
-      const replaced: number[] = [];
-      const unseen = new Set(uids);
-      for await (const { uid, octets } of fetchReadable(place, uids, run)) {
-        const { sha256 } = await digestOf(octets);
-        unseen.delete(uid);
-        if (sha256 === digests.get(uid)) run.noteFault(sameName(uid));
-        else replaced.push(uid);
-      }
-      if (replaced.length > 0) await ledger.forget(mailbox.id, replaced);
-      hasForgotten ||= replaced.length > 0;
-      run.askAgain([...unseen].filter((uid) => isReadable(place, uid, run)).map((uid) => messageName(place, uid)));
+  for await (const page of run.copy.ledger.rows(mailbox.id)) {
+    const rows = new Map(
+      page.flatMap((row) => (doubtful.has(row.uid) && run.faults(sameName(row.uid)) === 0 ? [[row.uid, row]] : [])),
+    );
+    for await (const [uid, sha256] of digestsIn(place, [...rows.keys()], run)) {
+      const row = rows.get(uid);
+      if (row?.sha256 === sha256) run.noteFault(sameName(uid));
+      else if (row !== undefined) replaced.set(uid, row);
     }
   }
-  return hasForgotten;
+  return replaced;
+}
+
+/** Reads messages. What is not handed out is asked for once more: it would be missing, or copied a second time. */
+async function* digestsIn(
+  place: Place,
+  all: readonly number[],
+  run: Run,
+): AsyncIterable<readonly [uid: number, sha256: string]> {
+  for (const uids of inParts(all)) {
+    const unseen = new Set(uids);
+    for await (const { uid, octets } of fetchReadable(place, uids, run)) {
+      const { sha256 } = await digestOf(octets);
+      unseen.delete(uid);
+      yield [uid, sha256];
+    }
+    run.askAgain([...unseen].filter((uid) => isReadable(place, uid, run)).map((uid) => messageName(place, uid)));
+  }
 }
 
 /**
