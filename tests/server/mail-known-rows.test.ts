@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { MessageList, UidSet } from '../../src/server/mail/copy/ledger/columns.ts';
 import type { LedgerMailbox, NewRow, Row } from '../../src/server/mail/copy/ledger/ledger.ts';
-import { readRows, takeOverOlder } from '../../src/server/mail/copy/looking/known-rows.ts';
+import { readCurrentRows, readRows, takeOverOlder } from '../../src/server/mail/copy/looking/known-rows.ts';
 import type { Listing } from '../../src/server/mail/copy/looking/listing.ts';
 import { secondsOf } from '../../src/server/mail/copy/message/digest.ts';
 import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
@@ -35,10 +35,10 @@ test('a message that was gone, and that the source lists again, waits to be copi
 const DAY = 86_400;
 const NOW = 20_000 * DAY;
 const textOf = (name: string) => Buffer.from(`Subject: ${name}\r\n\r\n`);
+type Told = { readonly name: string; readonly date: number | null };
 const sha256Of = (name: string) => createHash('sha256').update(textOf(name)).digest('hex');
 
 type Known = { readonly name: string; readonly fate: Row['fate']; readonly date: number | null };
-type Told = { readonly name: string; readonly date: number | null };
 
 /**
  * Takes over what is known of `before`, by names, where the source has `now` under another UIDVALIDITY, with UIDs from
@@ -80,6 +80,65 @@ async function takenOver(before: readonly Known[], now: readonly Told[], settled
   expect(taken.every(({ mailboxId }) => mailboxId === 2)).toBe(true);
   return { hasTaken, taken: taken.map(({ uid, fate }) => [uid, fate]), former, forgotten, read: fetched.length };
 }
+
+/**
+ * What is known, of messages `before` with UIDs from 1 on, where the source lists `now` under the same UIDVALIDITY.
+ * @returns names of messages that wait, the first and the second time that it is asked for, and how many were read
+ */
+async function waitingOf(before: readonly Told[], now: readonly Told[]) {
+  const messages = now.map(({ name, date }, at) => ({
+    uid: 1 + at,
+    bytes: textOf(name),
+    flags: [],
+    internalDate: new Date(date === null ? Number.NaN : date * 1000),
+  }));
+  const { source, fetched } = memoryAccount([{ path: 'INBOX', uidValidity: 7n, messages }]);
+  const rows = new Map(
+    before.map(({ name, date }, at): [number, Row] => {
+      const what = { size: textOf(name).length, sha256: sha256Of(name), date };
+      return [1 + at, { uid: 1 + at, fate: 'stored', ...what, verified: true, earlier: true }];
+    }),
+  );
+  const ledger = {
+    async *rows() {
+      yield [...rows.values()];
+    },
+    settle: async (some: readonly NewRow[], _: readonly number[], former: readonly { readonly uid: number }[]) => {
+      for (const { uid } of former) rows.delete(uid);
+      for (const { mailboxId: __, ...row } of some) rows.set(row.uid, { ...row, earlier: true });
+    },
+  };
+  const listed = new MessageList();
+  for (const { uid, bytes, internalDate } of messages)
+    listed.set({ uid, size: bytes.length, date: secondsOf(internalDate) });
+  const clock = { now: () => NOW * 1000 };
+  const run = { ...openFaults(), askAgain: () => {}, copy: { ledger, clock } } as unknown as Run;
+  const session = { reader: await source.reader() } as unknown as Session;
+  const waiting: string[][] = [];
+  for (let time = 1; time <= 2; time += 1) {
+    const { settled } = await readCurrentRows(MAILBOX, listed, session, run);
+    waiting.push(now.flatMap(({ name }, at) => (settled.has(1 + at) ? [] : [name])));
+  }
+  return { waiting, read: fetched.length };
+}
+
+test('what has the UID of a row and another date is read: another message waits', async () => {
+  const before = ['one', 'two', 'redated', 'of another zone', 'without', 'replaced'].map((name) => ({
+    name,
+    date: DAY * 9,
+  }));
+  const dates = [DAY * 9, DAY * 9 + 1, DAY * 9 + 1, DAY * 9 + 3600, null, 0];
+  const now = before.map(({ name }, at) => ({ name: name === 'two' ? 'another' : name, date: dates[at] ?? null }));
+  expect(await waitingOf(before, now)).toEqual({ waiting: [['another'], ['another']], read: 2 });
+});
+
+test('messages that have each other’s UIDs by now keep their rows', async () => {
+  const letters = ['one', 'two', 'three', 'four', 'five'].map((name, at) => ({ name, date: DAY * 9 + at }));
+  const [first, ...others] = letters.slice(0, 4);
+  expect((await waitingOf(letters.slice(0, 4), [...others, ...letters.slice(4)])).waiting[0]).toEqual(['five']);
+  expect((await waitingOf(letters, letters.toReversed())).waiting).toEqual([[], []]);
+  expect((await waitingOf(others, letters.slice(0, 4))).waiting[1]).toEqual([first?.name]);
+});
 
 test('under a new UIDVALIDITY of the source a message keeps its row, and one that was lost is tried again', async () => {
   const before: Known[] = [

@@ -24,7 +24,8 @@ export type Deed = {
     | 'renames a mailbox'
     | 'renames a mailbox and makes it anew'
     | 'writes a mailbox in small letters'
-    | 'renumbers a mailbox';
+    | 'renumbers a mailbox'
+    | 'gives a UID to another message';
 };
 
 export type Folder = { readonly name: string; readonly letters: number; readonly specialUse?: string };

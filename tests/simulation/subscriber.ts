@@ -83,6 +83,16 @@ export function perform(deed: Deed, account: SimulatedAccount, chance: Chance): 
     }
     case 'renumbers a mailbox':
       account.renumber(chance.one(folders));
+      return;
+    case 'gives a UID to another message': {
+      // As after a backup was restored that did not have the newest one yet.
+      const inbox = account.find('INBOX');
+      const newest = inbox?.messages.at(-1);
+      if (inbox === undefined || newest === undefined) return;
+      account.expunge(inbox, new Set([newest]), WHO);
+      inbox.uidNext = newest.uid;
+      account.store(inbox, lettersOf(chance, 1, 'of the same UID'), WHO);
+    }
   }
 }
 

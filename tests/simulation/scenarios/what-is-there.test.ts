@@ -32,6 +32,19 @@ test('what the destination has already is not stored again, wherever a worker di
   }
 });
 
+test('a message that the source gives the UID of another one is copied, by the same order and by the next one', async () => {
+  for (const given of [{}, { sizes: SMALL }, { source: { roundsSize: true }, destination: { uidPlus: false } }]) {
+    for (const atCommand of [20, 24, 28]) {
+      const deeds = [{ side: 'source', atCommand, does: 'gives a UID to another message' } as const];
+      const { wrong, accounts } = await simulate(scenarioWith([12, 9], { ...given, deeds, orders: 2 }));
+      expect({ given, atCommand, wrong }).toEqual({ given, atCommand, wrong: [] });
+      const digestsIn = (side: 'source' | 'destination') =>
+        accounts[side].find('INBOX')?.messages.map(({ digest }) => digest) ?? [];
+      expect(digestsIn('destination')).toEqual(expect.arrayContaining(digestsIn('source')));
+    }
+  }
+});
+
 test(
   'what was stored after the backup that a ledger is restored from is not stored again',
   { tags: 'sampled' },

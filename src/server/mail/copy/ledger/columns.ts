@@ -88,6 +88,11 @@ export class MessageList implements Iterable<Planned> {
     return this.#uids.indexOf(uid) >= 0 || this.#others.has(uid);
   }
 
+  get(uid: number): Planned | undefined {
+    const index = this.#uids.indexOf(uid);
+    return index < 0 ? this.#others.get(uid) : this.#at(index);
+  }
+
   /** Adds a message, or replaces the one with its UID. */
   set(message: Planned): void {
     const { uid } = message;

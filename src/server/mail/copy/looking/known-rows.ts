@@ -4,7 +4,7 @@ import type { LedgerMailbox, NewRow, Planned, Row } from '../ledger/ledger.ts';
 import { digestOf } from '../message/digest.ts';
 import { isUnsureDate } from '../message/odd-dates.ts';
 import type { Check, FolderCount, Run, Session } from '../run/run.ts';
-import { fetchReadable, isReadable, messageName, sourcePlace } from '../troubles/breaks.ts';
+import { fetchReadable, isReadable, messageName, sourcePlace, type Place } from '../troubles/breaks.ts';
 import type { Listing } from './listing.ts';
 import { inParts } from './looking.ts';
 
@@ -18,6 +18,8 @@ export type KnownRows = {
   readonly settled: UidSet;
   /** Those of the settled that the destination refused, or the source did not hand out. */
   readonly refused: UidSet;
+  /** Those of the settled whose UID may be another message's by now. */
+  readonly doubtful: UidSet;
   readonly validities: ReadonlySet<bigint>;
   /** The highest UID of what was stored, as far as the server has reported UIDs. */
   readonly lastUid: number;
@@ -37,12 +39,23 @@ export function isUnread({ fate, verified, sha256, destinationUid }: Row): boole
   return isThere && !verified && sha256 !== undefined && fate !== 'changed';
 }
 
+/** Dates that a server tells in the wrong zone differ by whole quarters of an hour. In seconds. */
+const QUARTER_HOUR = 900;
+
+/** Whether the source lists a message of another date under the UID of this one, and not for its zone only. */
+function isPerhapsAnother({ date, size }: Row, now: Planned | undefined, clock: Clock): boolean {
+  if (date === null || now === undefined || now.date === null || now.date === date) return false;
+  const isOfZone = now.size === size && (now.date - date) % QUARTER_HOUR === 0;
+  return !isOfZone && !isUnsureDate(now.date, clock);
+}
+
 /** What is known of a mailbox that has no rows: fresh each time, to be filled. */
 export function noRows() {
   const count: FolderCount = { done: 0, total: 0, bytes: 0, kept: 0, octetsLeft: null };
   return {
     settled: new UidSet(),
     refused: new UidSet(),
+    doubtful: new UidSet(),
     validities: new Set<bigint>(),
     lastUid: 0,
     checks: [] as Check[],
@@ -55,7 +68,7 @@ export function noRows() {
  * there
  */
 export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: MessageList): Promise<KnownRows> {
-  const { settled, refused, validities, checks, count } = noRows();
+  const { settled, refused, doubtful, validities, checks, count } = noRows();
   let lastUid = 0;
   let unchecked: { uidValidity: bigint; messages: Check['messages'][number][] } | undefined;
   for await (const page of copy.ledger.rows(mailbox.id))
@@ -64,6 +77,7 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: M
       if (fate === 'gone' && listed?.has(uid) === true) continue;
       settled.add(uid);
       if (fate === 'refused') refused.add(uid);
+      if (isPerhapsAnother(row, listed?.get(uid), copy.clock)) doubtful.add(uid);
       if (!AT_DESTINATION.has(fate) || uidValidity === undefined || destinationUid === undefined) continue;
       validities.add(uidValidity);
       // A twin has the UID of another row's message, or of the subscriber's own.
@@ -86,7 +100,83 @@ export async function readRows(mailbox: LedgerMailbox, { copy }: Run, listed?: M
         ...(subject === undefined ? {} : { subject }),
       });
     }
-  return { settled, refused, validities, lastUid, checks, count };
+  return { settled, refused, doubtful, validities, lastUid, checks, count };
+}
+
+/**
+ * The rows of a mailbox, each under the UID that its message has now. Some servers give a UID to another message under
+ * the same UIDVALIDITY, as after a backup of them was restored: that one waits, unless it has a row under another UID.
+ */
+export async function readCurrentRows(
+  mailbox: LedgerMailbox,
+  listed: MessageList,
+  { reader }: Session,
+  run: Run,
+): Promise<KnownRows> {
+  const { ledger, clock } = run.copy;
+  const known = await readRows(mailbox, run, listed);
+  if (known.doubtful.size === 0) return known;
+  const place = sourcePlace(reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const replaced = await replacedAmong(known.doubtful, mailbox, place, run);
+  if (replaced.size === 0) return known;
+  const rows = new Map<string, { readonly row: Row }[]>();
+  for (const row of replaced.values())
+    if (row.sha256 !== undefined && row.fate !== 'lost')
+      rows.set(row.sha256, [...(rows.get(row.sha256) ?? []), { row }]);
+  const looks = new Set([...replaced.values()].map(({ date }) => date));
+  const isAlike = (date: number | null) => isUnsureDate(date, clock) || looks.has(date);
+  const alike = listed.filter(({ uid, date }) => (replaced.has(uid) || !known.settled.has(uid)) && isAlike(date));
+  const dates = new Map(alike.map(({ uid, date }) => [uid, date]));
+  const taken: NewRow[] = [];
+  for await (const [uid, sha256] of digestsIn(place, [...dates.keys()], run)) {
+    const same = takeAlike(rows.get(sha256), dates.get(uid) ?? null, clock);
+    if (same !== undefined) taken.push({ ...same.row, uid, mailboxId: mailbox.id });
+  }
+  await ledger.settle(
+    taken,
+    [],
+    [...replaced.keys()].map((uid) => ({ mailboxId: mailbox.id, uid })),
+  );
+  return readRows(mailbox, run, listed);
+}
+
+/** The rows whose UID is another message's by now; read once in a run. */
+async function replacedAmong(
+  doubtful: UidSet,
+  mailbox: LedgerMailbox,
+  place: Place,
+  run: Run,
+): Promise<ReadonlyMap<number, Row>> {
+  const replaced = new Map<number, Row>();
+  const sameName = (uid: number) => `the same as before ${messageName(place, uid)}`;
+  for await (const page of run.copy.ledger.rows(mailbox.id)) {
+    const rows = new Map(
+      page.flatMap((row) => (doubtful.has(row.uid) && run.faults(sameName(row.uid)) === 0 ? [[row.uid, row]] : [])),
+    );
+    for await (const [uid, sha256] of digestsIn(place, [...rows.keys()], run)) {
+      const row = rows.get(uid);
+      if (row?.sha256 === sha256) run.noteFault(sameName(uid));
+      else if (row !== undefined) replaced.set(uid, row);
+    }
+  }
+  return replaced;
+}
+
+/** Reads messages. What is not handed out is asked for once more: it would be missing, or copied a second time. */
+async function* digestsIn(
+  place: Place,
+  all: readonly number[],
+  run: Run,
+): AsyncIterable<readonly [uid: number, sha256: string]> {
+  for (const uids of inParts(all)) {
+    const unseen = new Set(uids);
+    for await (const { uid, octets } of fetchReadable(place, uids, run)) {
+      const { sha256 } = await digestOf(octets);
+      unseen.delete(uid);
+      yield [uid, sha256];
+    }
+    run.askAgain([...unseen].filter((uid) => isReadable(place, uid, run)).map((uid) => messageName(place, uid)));
+  }
 }
 
 /**
