@@ -112,7 +112,8 @@ async function waitingOf(before: readonly Told[], now: readonly Told[]) {
   for (const { uid, bytes, internalDate } of messages)
     listed.set({ uid, size: bytes.length, date: secondsOf(internalDate) });
   const clock = { now: () => NOW * 1000 };
-  const run = { ...openFaults(), askAgain: () => {}, copy: { ledger, clock } } as unknown as Run;
+  const read = { digests: new Map(), looked: () => {}, askAgain: () => {} };
+  const run = { ...openFaults(), ...read, copy: { ledger, clock } } as unknown as Run;
   const session = { reader: await source.reader() } as unknown as Session;
   const waiting: string[][] = [];
   for (let time = 1; time <= 2; time += 1) {
@@ -136,8 +137,13 @@ test('messages that have each other’s UIDs by now keep their rows', async () =
   const letters = ['one', 'two', 'three', 'four', 'five'].map((name, at) => ({ name, date: DAY * 9 + at }));
   const [first, ...others] = letters.slice(0, 4);
   expect((await waitingOf(letters.slice(0, 4), [...others, ...letters.slice(4)])).waiting[0]).toEqual(['five']);
-  expect((await waitingOf(letters, letters.toReversed())).waiting).toEqual([[], []]);
+  expect(await waitingOf(letters, letters.toReversed())).toEqual({ waiting: [[], []], read: 4 });
   expect((await waitingOf(others, letters.slice(0, 4))).waiting[1]).toEqual([first?.name]);
+});
+
+test('a message that has a lower UID by now keeps its row, though nothing has its former UID any more', async () => {
+  const letters = ['one', 'two', 'three', 'four'].map((name, at) => ({ name, date: DAY * 9 + at }));
+  expect(await waitingOf(letters, letters.slice(1))).toEqual({ waiting: [[], []], read: 3 });
 });
 
 test('under a new UIDVALIDITY of the source a message keeps its row, and one that was lost is tried again', async () => {

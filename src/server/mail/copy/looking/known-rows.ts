@@ -117,65 +117,98 @@ export async function readCurrentRows(
   const known = await readRows(mailbox, run, listed);
   if (known.doubtful.size === 0) return known;
   const place = sourcePlace(reader, mailbox.sourcePath, mailbox.sourceUidValidity);
-  const replaced = await replacedAmong(known.doubtful, mailbox, place, run);
+  const replaced = await replacedAmong(known.doubtful, mailbox, listed, place, run);
   if (replaced.size === 0) return known;
-  const rows = new Map<string, { readonly row: Row }[]>();
-  for (const row of replaced.values())
-    if (row.sha256 !== undefined && row.fate !== 'lost')
-      rows.set(row.sha256, [...(rows.get(row.sha256) ?? []), { row }]);
-  const looks = new Set([...replaced.values()].map(({ date }) => date));
-  const isAlike = (date: number | null) => isUnsureDate(date, clock) || looks.has(date);
+  // What has another UID now may have left one that nothing has any more.
+  const rows = await byDigest([...replaced.values()], mailbox, listed, run);
+  const looks = new Set([...rows.values()].flatMap((same) => same.map(({ row: { date } }) => date)));
+  const isAlike = (date: number | null) => isUnsureDate(date, clock) || looks.has(date) || looks.has(null);
   const alike = listed.filter(({ uid, date }) => (replaced.has(uid) || !known.settled.has(uid)) && isAlike(date));
-  const dates = new Map(alike.map(({ uid, date }) => [uid, date]));
+  const former = new Set(replaced.keys());
   const taken: NewRow[] = [];
-  for await (const [uid, sha256] of digestsIn(place, [...dates.keys()], run)) {
-    const same = takeAlike(rows.get(sha256), dates.get(uid) ?? null, clock);
-    if (same !== undefined) taken.push({ ...same.row, uid, mailboxId: mailbox.id });
+  for await (const [{ uid, date }, sha256] of digestsIn(place, alike, run)) {
+    const same = takeAlike(rows.get(sha256), date, clock);
+    if (same === undefined) continue;
+    taken.push({ ...same.row, uid, mailboxId: mailbox.id });
+    former.add(same.row.uid);
   }
   await ledger.settle(
     taken,
     [],
-    [...replaced.keys()].map((uid) => ({ mailboxId: mailbox.id, uid })),
+    [...former].map((uid) => ({ mailboxId: mailbox.id, uid })),
   );
   return readRows(mailbox, run, listed);
 }
 
-/** The rows whose UID is another message's by now; read once in a run. */
+/** Rows that are replaced, and behind them those whose UID is not listed any more, by their SHA-256. */
+async function byDigest(
+  replaced: readonly Row[],
+  mailbox: LedgerMailbox,
+  listed: MessageList,
+  { copy }: Run,
+): Promise<ReadonlyMap<string, { readonly row: Row }[]>> {
+  const rows = new Map<string, { readonly row: Row }[]>();
+  const add = (row: Row) => {
+    if (row.sha256 === undefined || row.fate === 'lost') return;
+    const same = rows.get(row.sha256);
+    if (same === undefined) rows.set(row.sha256, [{ row }]);
+    else same.push({ row });
+  };
+  for (const row of replaced) add(row);
+  for await (const page of copy.ledger.rows(mailbox.id)) for (const row of page) if (!listed.has(row.uid)) add(row);
+  return rows;
+}
+
+/** The rows whose UID is another message's by now. */
 async function replacedAmong(
   doubtful: UidSet,
   mailbox: LedgerMailbox,
+  listed: MessageList,
   place: Place,
   run: Run,
 ): Promise<ReadonlyMap<number, Row>> {
   const replaced = new Map<number, Row>();
-  const sameName = (uid: number) => `the same as before ${messageName(place, uid)}`;
   for await (const page of run.copy.ledger.rows(mailbox.id)) {
-    const rows = new Map(
-      page.flatMap((row) => (doubtful.has(row.uid) && run.faults(sameName(row.uid)) === 0 ? [[row.uid, row]] : [])),
-    );
-    for await (const [uid, sha256] of digestsIn(place, [...rows.keys()], run)) {
+    const rows = new Map(page.flatMap((row) => (doubtful.has(row.uid) ? [[row.uid, row]] : [])));
+    const messages = [...rows.keys()].flatMap((uid) => listed.get(uid) ?? []);
+    for await (const [{ uid }, sha256] of digestsIn(place, messages, run)) {
       const row = rows.get(uid);
-      if (row?.sha256 === sha256) run.noteFault(sameName(uid));
-      else if (row !== undefined) replaced.set(uid, row);
+      if (row !== undefined && row.sha256 !== sha256) replaced.set(uid, row);
     }
   }
   return replaced;
 }
 
-/** Reads messages. What is not handed out is asked for once more: it would be missing, or copied a second time. */
+/**
+ * Reads messages, each once in a run. What is not handed out is asked for once more: it would be missing, or copied a
+ * second time.
+ */
 async function* digestsIn(
   place: Place,
-  all: readonly number[],
+  messages: readonly Planned[],
   run: Run,
-): AsyncIterable<readonly [uid: number, sha256: string]> {
-  for (const uids of inParts(all)) {
-    const unseen = new Set(uids);
-    for await (const { uid, octets } of fetchReadable(place, uids, run)) {
-      const { sha256 } = await digestOf(octets);
-      unseen.delete(uid);
-      yield [uid, sha256];
+): AsyncIterable<readonly [message: Planned, sha256: string]> {
+  const known = run.digests.get(place.name) ?? new Map<number, { date: number | null; sha256: string }>();
+  run.digests.set(place.name, known);
+  for (const part of inParts(messages)) {
+    const unseen = new Map<number, Planned>();
+    for (const message of part) {
+      const before = known.get(message.uid);
+      if (before?.date === message.date) yield [message, before.sha256];
+      else unseen.set(message.uid, message);
     }
-    run.askAgain([...unseen].filter((uid) => isReadable(place, uid, run)).map((uid) => messageName(place, uid)));
+    if (unseen.size === 0) continue;
+    for await (const { uid, octets } of fetchReadable(place, [...unseen.keys()], run)) {
+      const { sha256 } = await digestOf(octets);
+      const message = unseen.get(uid);
+      if (message === undefined) continue;
+      unseen.delete(uid);
+      known.set(uid, { date: message.date, sha256 });
+      yield [message, sha256];
+    }
+    run.looked();
+    const unhanded = [...unseen.keys()].filter((uid) => isReadable(place, uid, run));
+    run.askAgain(unhanded.map((uid) => messageName(place, uid)));
   }
 }
 
