@@ -4,7 +4,7 @@ import { wizard } from '../wizard.setup.ts';
 import type { Context } from '../wizard.types.ts';
 import { isLegacyProvider, rememberTypedAccount, signsInByOauth } from './capabilities-answer.ts';
 import { asAddress, typeEmail, typePassword } from './typed-account.ts';
-import { ifUnavailable, tryingAgain, unavailable, unavailableUntilAsked } from './unavailable.ts';
+import { ifUnavailable, unavailable, unavailableInForm, unavailableUntilAsked } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
 
 /** Fields can't be edited during verification. */
@@ -63,8 +63,7 @@ const email = wizard.createStateConfig({
     unsupported: { id: 'other-email-unsupported' },
     // With a host given, none has to be found.
     serverless: { id: 'other-email-serverless', always: { guard: not(stateIn('#other-host-unused')), target: 'good' } },
-    // Back leads to the form, also where the sign-in found the portal unavailable before.
-    unavailable: { ...unavailable('checking'), on: { ...tryingAgain('checking'), 'modal.close': 'untouched' } },
+    unavailable: unavailableInForm('checking', 'untouched'),
   },
 });
 
