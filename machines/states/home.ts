@@ -6,7 +6,7 @@ import { wizard } from '../wizard.setup.ts';
 import { isLegacyProvider, rememberOperations } from './capabilities-answer.ts';
 import { banner } from './banner.ts';
 import { errorInAddress } from './error-in-address.ts';
-import { ifUnavailable, unavailable, unavailableUntilAsked } from './unavailable.ts';
+import { ifUnavailable, unavailable, unavailableInForm, unavailableUntilAsked } from './unavailable.ts';
 import { typedLegacyAccount, typeEmail, typePassword } from './typed-account.ts';
 import { givingUp, waiting } from './waiting.ts';
 
@@ -74,7 +74,7 @@ const email = wizard.createStateConfig({
     good: {},
     malformed: {},
     notLegacy: { id: 'home-email-not-legacy' },
-    unavailable: unavailable('checking'),
+    unavailable: unavailableInForm('checking', 'untouched'),
   },
 });
 

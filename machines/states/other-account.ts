@@ -4,7 +4,7 @@ import { wizard } from '../wizard.setup.ts';
 import type { Context } from '../wizard.types.ts';
 import { isLegacyProvider, rememberTypedAccount, signsInByOauth } from './capabilities-answer.ts';
 import { asAddress, typeEmail, typePassword } from './typed-account.ts';
-import { ifUnavailable, unavailable, unavailableUntilAsked } from './unavailable.ts';
+import { ifUnavailable, unavailable, unavailableInForm, unavailableUntilAsked } from './unavailable.ts';
 import { givingUp, waiting } from './waiting.ts';
 
 /** Fields can't be edited during verification. */
@@ -63,7 +63,7 @@ const email = wizard.createStateConfig({
     unsupported: { id: 'other-email-unsupported' },
     // With a host given, none has to be found.
     serverless: { id: 'other-email-serverless', always: { guard: not(stateIn('#other-host-unused')), target: 'good' } },
-    unavailable: unavailable('checking'),
+    unavailable: unavailableInForm('checking', 'untouched'),
   },
 });
 

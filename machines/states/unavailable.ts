@@ -13,6 +13,11 @@ export function unavailable<const Next>(next: Next) {
   return { tags: 'unavailable', on: tryingAgain(next) } as const;
 }
 
+/** The same while a form is filled in: Back leads to it, with what was typed. */
+export function unavailableInForm<const Next, const Form>(next: Next, form: Form) {
+  return { tags: 'unavailable', on: { ...tryingAgain(next), 'modal.close': form } } as const;
+}
+
 /**
  * The same for calls that change something or lead on: these are repeated only by the visitor, who may have left. Back
  * leads to the page that it stands in for.

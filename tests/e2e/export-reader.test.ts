@@ -67,6 +67,7 @@ const accountOf = (tracker: string) =>
         ]),
       ],
     },
+    { path: 'INBOX/Club', messages: [plain(1)] },
     {
       path: 'Recipes',
       messages: [
@@ -173,7 +174,7 @@ describe(
       page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
       asked.length = 0;
       await page.goto(pathToFileURL(join(folder, 'index.html')).href);
-      await page.getByText('304 messages').waitFor();
+      await page.getByText('305 messages').waitFor();
       return folder;
     };
     const messages = () => page.locator('button.message');
@@ -204,6 +205,7 @@ describe(
       await page.getByText('Nothing found. The search looks at names, subjects and the first lines').waitFor();
       await page.getByLabel('Search').fill('');
       expect(await page.getByText(/INBOX/).count()).toBe(0);
+      expect(await page.locator('option').allInnerTexts()).toEqual(['All folders', 'Inbox', 'Inbox/Club', 'Recipes']);
       await page.getByLabel('Folder').selectOption({ label: 'Inbox' });
       await page.getByText('300 messages').waitFor();
       expect(await messages().first().innerText()).not.toContain('Inbox');
@@ -309,14 +311,14 @@ describe(
       const heading = page.getByRole('heading', { name: 'Letter 200' });
       await heading.waitFor();
       await page.goBack();
-      await page.getByText('304 messages').waitFor();
+      await page.getByText('305 messages').waitFor();
       expect(await focused.innerText()).toContain('Letter 200');
       await page.goForward();
       await page.reload();
       await heading.waitFor();
       expect(await page.locator('#body').innerText()).toBe('Words of 200.\nAnd more.');
       await page.getByRole('button', { name: 'Back to the list' }).click();
-      await page.getByText('304 messages').waitFor();
+      await page.getByText('305 messages').waitFor();
       await page.goBack();
       expect(page.url()).toBe('about:blank');
       await page.context().close();
@@ -345,7 +347,7 @@ describe(
       await letGo.evaluate((go) => go());
       expect(await subject.innerText()).toBe(shown);
       await page.goBack();
-      await page.getByText('304 messages').waitFor();
+      await page.getByText('305 messages').waitFor();
       await page.context().close();
     });
 
@@ -407,7 +409,7 @@ describe(
       expect(asked).toEqual([]);
       expect(await page.getByRole('link', { name: 'Open this message' }).count()).toBe(0);
       await page.getByRole('button', { name: 'Back to the list' }).click();
-      await page.getByText('304 messages').waitFor();
+      await page.getByText('305 messages').waitFor();
       await page.context().close();
     });
 

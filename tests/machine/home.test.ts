@@ -188,6 +188,16 @@ describe('the email of the sign-in', () => {
     },
   );
 
+  test('Back from the portal that is unavailable as the email is checked leads to what was typed', async () => {
+    const wizard = await signInOpen({ 'ask for capabilities': refusal('UNAVAILABLE') });
+    await wizard.send(type(LEGACY), password);
+    await wizard.wait(1_000);
+    await wizard.send({ type: 'modal.close' });
+    expect(wizard.has('unavailable')).toBe(false);
+    expect(wizard.isAt(`${SIGN_IN}.email.untouched`)).toBe(true);
+    expect(wizard.context().typed).toMatchObject({ email: LEGACY, password: PASSWORD });
+  });
+
   test('a check of the email that is not answered for 30 s ends', async () => {
     const wizard = await signInOpen();
     await wizard.send(type(LEGACY));

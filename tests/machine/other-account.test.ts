@@ -140,6 +140,16 @@ describe('the email of another account', () => {
     },
   );
 
+  test('Back leads to the form, though both the check and the sign-in found the portal unavailable', async () => {
+    const wizard = await formOpen({ 'ask for capabilities': refusal('UNAVAILABLE') });
+    await wizard.send(type(EMAIL), password, submit);
+    await wizard.wait(1_000);
+    await wizard.send({ type: 'modal.close' });
+    expect(wizard.has('unavailable')).toBe(false);
+    expect(wizard.isAt(`${OTHER}.email.untouched`)).toBe(true);
+    expect(wizard.context().typed).toMatchObject({ email: EMAIL, password: PASSWORD });
+  });
+
   test('a check of the email that is not answered for 30 s ends', async () => {
     const wizard = await formOpen();
     await wizard.send(type(EMAIL));

@@ -9,7 +9,7 @@ import { messageWords } from '../../src/portal/wording/message.ts';
 import { formatMoment } from '../../src/portal/wording/moment.ts';
 import { forwardingWords } from '../../src/portal/wording/status-contacts.ts';
 import { daily, nextLook } from '../../src/portal/wording/status-daily.ts';
-import { isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
+import { folders, isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
 import { standingWords } from '../../src/portal/wording/status-standing.ts';
 import { exportBadge, formatDay, formatLastDay, status } from '../../src/portal/wording/status.ts';
 import { readerPage } from '../../src/server/export/page/reader-page.ts';
@@ -30,6 +30,16 @@ test('the buttons of the status page have the names of the specification', () =>
   ]);
   expect(acts.forwarding.button).toBe('Stop forwarding');
   expect(status.more).toMatchObject({ button: 'Show more', title: 'Sign in to see your transfer' });
+});
+
+test.each([
+  ['INBOX', 'Inbox'],
+  ['INBOX/Club', 'Inbox/Club'],
+  ['INBOX.Club', 'Inbox.Club'],
+  ['INBOX OLD', 'INBOX OLD'],
+  ['Club/INBOX', 'Club/INBOX'],
+])('the folder %s is called %s', (name, called) => {
+  expect(folders.named(name)).toBe(called);
 });
 
 test('forwarding that is over says what is true also where a later transfer forwards to another address', () => {

@@ -657,9 +657,9 @@ describe('a CardDAV server', () => {
       next = setImmediate(count);
     };
     let next = setImmediate(count);
-    const read = await inUtf8(Buffer.from('\u00E4\n\n\u00C3\u00A4\r\n'.repeat(5000), 'latin1'));
+    const read = await inUtf8(Buffer.from('\u00E4\n\n\u00EF\u00BB\u00BF\u00C3\u00A4\r\n'.repeat(5000), 'latin1'));
     clearImmediate(next);
-    expect(read.toString()).toBe('ä\n\nä\r\n'.repeat(5000));
+    expect(read.toString()).toBe('ä\n\n\uFEFFä\r\n'.repeat(5000));
     expect(turns).toBeGreaterThan(5);
   });
 

@@ -40,6 +40,8 @@ async function serverThatSays(text: string): Promise<string> {
 test('a proxy of the environment is used where Node is told to, but for hosts in NO_PROXY', async () => {
   const [proxy, other] = [await serverThatSays('by the proxy'), await serverThatSays('directly')];
   onTestFinished(() => void vi.unstubAllEnvs());
+  // The machine's own come first.
+  vi.stubEnv('http_proxy', undefined).stubEnv('no_proxy', undefined);
   const answers: string[] = [];
   for (const [told, no] of [
     ['', ''],

@@ -32,7 +32,9 @@ function linesInUtf8(lines: Buffer): string {
   let text = '';
   for (let from = 0; from < lines.length;) {
     const end = lines.indexOf('\n', from) + 1 || lines.length;
-    text += decodeUnlabelled(lines.subarray(from, end));
+    const line = lines.subarray(from, end);
+    // Whatever its neighbours are, one that is UTF-8 stays as it is, with a mark of the byte order.
+    text += isUtf8(line) ? line.toString() : decodeUnlabelled(line);
     from = end;
   }
   return text;
