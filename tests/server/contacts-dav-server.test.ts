@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readSettings } from '../../src/contract/settings.ts';
-import { ContactStoreError, type Reading } from '../../src/server/contacts/contact-store.ts';
+import { CONTACTS_AT_MOST, ContactStoreError, type Reading } from '../../src/server/contacts/contact-store.ts';
 import { cardDavWriter } from '../../src/server/contacts/carddav/carddav-writer.ts';
 import { CARD_OCTETS, CARDS_OCTETS, Dav } from '../../src/server/contacts/carddav/dav.ts';
 import { inUtf8 } from '../../src/server/contacts/carddav/multistatus.ts';
@@ -293,8 +293,8 @@ describe('a CardDAV server', () => {
   });
 
   test('whose cards hold more contacts than any address book has too many of them', async () => {
-    const cards = 'BEGIN:VCARD\nEND:VCARD\n'.repeat(50_001);
-    serveBook({ '/b/1.vcf': cards, '/b/2.vcf': cards });
+    const cards = 'BEGIN:VCARD\nEND:VCARD\n'.repeat(CONTACTS_AT_MOST / 2);
+    serveBook({ '/b/1.vcf': cards, '/b/2.vcf': `${cards}${vcard('One too many')}` });
     await expect(reader('/b/').survey(SIGNAL)).rejects.toMatchObject({ fault: 'too many' });
   });
 
@@ -650,18 +650,25 @@ describe('a CardDAV server', () => {
     expect(names(await readAll('/b/'))).toEqual(['Müller, € 5', 'Jörg']);
   });
 
-  test('may hold a card of many such lines: others have their turn meanwhile, and it is read as before', async () => {
-    let turns = 0;
-    const count = () => {
-      turns += 1;
-      next = setImmediate(count);
-    };
-    let next = setImmediate(count);
-    const read = await inUtf8(Buffer.from('\u00E4\n\n\u00EF\u00BB\u00BF\u00C3\u00A4\r\n'.repeat(5000), 'latin1'));
-    clearImmediate(next);
-    expect(read.toString()).toBe('ä\n\n\uFEFFä\r\n'.repeat(5000));
-    expect(turns).toBeGreaterThan(5);
-  });
+  test.each([
+    ['many such lines', '\u00E4\n\n\u00EF\u00BB\u00BF\u00C3\u00A4\r\n', 'ä\n\n\uFEFFä\r\n', 5000],
+    ['one such line without an end', '\u00C3\u00A4\u00E2\u0082\u00AC\u00FF', 'ä€\uFFFD', 100_000],
+    ['many folds inside a character, and octets that are none', '\u00C3\r\n \u00A4\u00FF', 'ä\uFFFD', 100_000],
+  ])(
+    'may hold a card of %s: others have their turn meanwhile, and it is read as before',
+    async (_, one, read, times) => {
+      let turns = 0;
+      const count = () => {
+        turns += 1;
+        next = setImmediate(count);
+      };
+      let next = setImmediate(count);
+      const octets = await inUtf8(Buffer.from(one.repeat(times), 'latin1'));
+      clearImmediate(next);
+      expect(octets.toString() === read.repeat(times)).toBe(true);
+      expect(turns).toBeGreaterThan(5);
+    },
+  );
 
   test('may fold its cards inside a character', async () => {
     serveBook({ '/b/1.vcf': '', '/b/2.vcf': '' });

@@ -85,22 +85,23 @@ async function lookThrough(dav: Dav, account: string, signal: AbortSignal): Prom
     if (groups === undefined) joined.set(uid, new Set([group]));
     else groups.add(group);
   };
+  const note = (contact: Contact, { url }: StoredCard, book: string) => {
+    const uid = given.uidOf(contact);
+    uids.add(uid);
+    setFirst(byMember, fileKey(fileNameOf(url)), uid);
+    if (contact.uid !== '') setFirst(byMember, memberKey(contact.uid), uid);
+    for (const { value } of contact.emails) setFirst(byMember, `mailto:${textKey(value)}`, uid);
+    if (books.length > 1 && book !== '') join(uid, book);
+  };
   for (const { name, url, cards } of books)
     for await (const card of dav.fetchCards(url, urlsOf(cards), signal))
       for await (const { read } of cardsOf(card)) {
         if (read.kind === 'fault') faults += 1;
+        else if (read.kind === 'group') groupCards.set(groupKey(read.group), read.group);
+        else note(read.contact, card, name);
         // One resource may hold any number.
         if (uids.size + faults + groupCards.size > CONTACTS_AT_MOST)
           throw new ContactStoreError('too many', `${url.host} has more than ${CONTACTS_AT_MOST} contacts`);
-        if (read.kind === 'group') groupCards.set(groupKey(read.group), read.group);
-        if (read.kind !== 'contact') continue;
-        const { contact } = read;
-        const uid = given.uidOf(contact);
-        uids.add(uid);
-        setFirst(byMember, fileKey(fileNameOf(card.url)), uid);
-        if (contact.uid !== '') setFirst(byMember, memberKey(contact.uid), uid);
-        for (const { value } of contact.emails) setFirst(byMember, `mailto:${textKey(value)}`, uid);
-        if (books.length > 1 && name !== '') join(uid, name);
       }
   const groups: ContactGroup[] = [];
   const lists = new Lists(groupCards.values(), byMember);

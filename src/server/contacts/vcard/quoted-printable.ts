@@ -21,12 +21,9 @@ const WINDOWS = new TextDecoder('windows-1252');
 /** UTF-8, or the charset of Windows where nothing is UTF-8: one that is merely cut off in a letter has others. */
 export function decodeUnlabelled(octets: Uint8Array): string {
   const text = UTF_8.decode(octets);
-  const isNone = !isUtf8(octets) && isAscii(text.replaceAll('\uFFFD', ''));
+  // oxlint-disable-next-line no-control-regex
+  const isNone = !isUtf8(octets) && !/[^\u0000-\u007F\uFFFD]/.test(text);
   return isNone ? WINDOWS.decode(octets) : text;
-}
-
-function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length;
 }
 
 export function decoderOf(charset: string | undefined): TextDecoder {
