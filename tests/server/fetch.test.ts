@@ -30,8 +30,8 @@ test.each([`Content-Length: ${SIZE}\r\n`, ''])(
   },
 );
 
-async function serverThatSays(text: string): Promise<string> {
-  const server = createWebServer((_request, response) => response.end(text)).listen(0, '127.0.0.1');
+async function serverThatSays(text: string, status = 200): Promise<string> {
+  const server = createWebServer((_request, response) => response.writeHead(status).end(text)).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
@@ -55,4 +55,17 @@ test('a proxy of the environment is used where Node is told to, but for hosts in
     answers.push(await (await anew.fetch(other)).text());
   }
   expect(answers).toEqual(['directly', 'by the proxy', 'directly']);
+});
+
+test('an SMS that a proxy keeps back until it knows who asks has not arrived', async () => {
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv('http_proxy', undefined).stubEnv('no_proxy', undefined);
+  vi.stubEnv('NODE_USE_ENV_PROXY', '1').stubEnv('HTTP_PROXY', await serverThatSays('who asks?', 407));
+  vi.resetModules();
+  const anew = await import('../../src/server/notifications/sms.ts');
+  const sending = anew.sendSms({ url: await serverThatSays('taken') }, '+16505550100', 'text', 'key');
+  await expect(sending).rejects.toMatchObject({
+    name: 'TypeError',
+    cause: { message: expect.stringContaining('407') },
+  });
 });

@@ -37,6 +37,8 @@ export type NotificationJob = {
   readonly transferId: string;
   readonly kind: NotificationKind | 'review';
   readonly occurrence?: string;
+  /** How often it may have arrived so far, as {@link Unanswered} tells; the queue counts. */
+  readonly unanswered?: number;
 };
 
 type NotifierServices = {
@@ -64,11 +66,9 @@ export function openNotifier({ settings, log, news, review, processEnds }: Notif
   const letters =
     settings.smtpUrl === undefined ? null : lettersTo(settings.smtpUrl, settings.smtpInClear, processEnds);
   const sent = new Set<string>();
-  /** How often a notification that was not sent yet was not answered. */
-  const unanswered = new Map<string, number>();
   return {
     tell: async (job, isLast) => {
-      const { transferId, kind } = job;
+      const { transferId, kind, unanswered = 0 } = job;
       const key = keyOf(job);
       // It was sent, and the queue failed to record that.
       if (sent.has(key)) return;
@@ -91,10 +91,7 @@ export function openNotifier({ settings, log, news, review, processEnds }: Notif
           log.error(facts, 'a notification is given up: the mail server says that there is no such mailbox');
           return;
         }
-        const silences = (unanswered.get(key) ?? 0) + (error instanceof Unanswered ? 1 : 0);
-        if (silences === 0 || silences >= UNANSWERED_TRIES || isLast) unanswered.delete(key);
-        else unanswered.set(key, silences);
-        if (silences >= UNANSWERED_TRIES) {
+        if (error instanceof Unanswered && unanswered + 1 >= UNANSWERED_TRIES) {
           log.error(
             facts,
             'a notification is given up: the mail server, or the gateway for SMS, takes it and does not say so, and it may have arrived each time',
@@ -117,7 +114,6 @@ export function openNotifier({ settings, log, news, review, processEnds }: Notif
         throw error;
       }
       sent.add(key);
-      unanswered.delete(key);
       for (const oldest of sent) {
         if (sent.size <= SENT_REMEMBERED) break;
         sent.delete(oldest);

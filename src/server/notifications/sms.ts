@@ -5,6 +5,7 @@ import { Unanswered } from './letters.ts';
 const SEND_WITHIN_MS = 30_000;
 /** Something between, or the gateway itself, does not know what became of it; every other answer tells. */
 const UNKNOWN: ReadonlySet<number> = new Set([500, 504]);
+const PROXY_REFUSES = /^Proxy Authentication Required/;
 
 /**
  * Hands an SMS to the operator's gateway.
@@ -47,9 +48,14 @@ export async function sendSms(
     });
     await answer.body?.cancel();
   } catch (cause) {
-    if (!isHandedOver) throw cause;
+    if (!isHandedOver || isProxyRefusal(cause)) throw cause;
     throw new Unanswered('The SMS gateway got an SMS, and did not say whether it took it.', { cause });
   }
   if (UNKNOWN.has(answer.status)) throw new Unanswered(`The SMS gateway answered ${answer.status}.`);
   if (!answer.ok) throw new Error(`The SMS gateway answered ${answer.status}.`);
+}
+
+/** undici makes an error of a proxy's 407, who has passed nothing on. */
+function isProxyRefusal(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof Error && PROXY_REFUSES.test(error.cause.message);
 }

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { UsPhone } from '../../contract/transfer.ts';
 import { Stopped } from '../stopped.ts';
 import type { Log } from '../log.ts';
+import { Unanswered } from '../notifications/letters.ts';
 import { keyOf, type NotificationJob, type Notifier } from '../notifications/notifier.ts';
 import { DatabaseUnavailable, embeddedFaultOf, faultOf } from '../store/database-faults.ts';
 import type { Database, Sql } from '../store/database.ts';
@@ -186,7 +187,11 @@ export async function openJobQueue({ database, log }: { database: Database; log:
           },
           async (jobs) => {
             // The notifier has logged the failure.
-            for (const { data, retryCount } of jobs) await handled(() => tell(data, retryCount >= TELL_TRIES));
+            for (const { id, data, retryCount } of jobs)
+              await handled(
+                () => tell(data, retryCount >= TELL_TRIES),
+                (error) => countUnanswered(database, { queue, id, before: data.unanswered ?? 0 }, error),
+              );
           },
         );
       return {
@@ -197,6 +202,22 @@ export async function openJobQueue({ database, log }: { database: Database; log:
     },
     [Symbol.asyncDispose]: () => boss.stop({ graceful: true, timeout: STOP_WITHIN_MS }),
   };
+}
+
+/** With the job, so that no other process, and no restart, begins at nothing. Always throws the error. */
+async function countUnanswered(
+  database: Database,
+  { queue, id, before }: { readonly queue: string; readonly id: string; readonly before: number },
+  error: unknown,
+): Promise<never> {
+  const counted = { unanswered: before + 1 } satisfies Partial<NotificationJob>;
+  if (error instanceof Unanswered)
+    await database.query('update pgboss.job set data = data || $3::jsonb where name = $1 and id = $2', [
+      queue,
+      id,
+      JSON.stringify(counted),
+    ]);
+  throw error;
 }
 
 /**
