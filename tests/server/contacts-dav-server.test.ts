@@ -346,6 +346,7 @@ describe('a CardDAV server', () => {
   });
 
   const LIST = `<multistatus xmlns="DAV:">${listed('/b/1.vcf')}${listed('/b/2.vcf')}</multistatus>`;
+  const listWith = (more: string) => LIST.replace('<resourcetype/>', more);
   test.each([
     ['of which the end is missing', LIST.slice(0, -40)],
     ['without a word', ''],
@@ -353,6 +354,12 @@ describe('a CardDAV server', () => {
     ['with a declaration that has no end', `<!DOCTYPE a [${'<!'.repeat(10_000)}`],
     ['within too many elements', `${'<a>'.repeat(10_000)}${LIST}${'</a>'.repeat(10_000)}`],
     ['with signs that may not be there', LIST.replace('"1"', '"<"')],
+    // With so much of these, or more, the library took from seconds to an hour.
+    ['with more names than any has', listWith(Array.from({ length: 200 }, (_, at) => `<a${at}>x</a${at}>`).join(''))],
+    ['with more elements than any has', listWith('<a/>'.repeat(60_000))],
+    ['with a text in more pieces than any has', listWith('x<b/>'.repeat(1001))],
+    ['with a longer declaration than any has', `<?xml ${'a'.repeat(200)}?>${LIST}`],
+    ['with more entities of HTML than any has', listWith('&uuml;'.repeat(1001))],
   ])('that lists its cards %s is not taken for an empty book', async (_how, text) => {
     serveBook({ '/b/1.vcf': vcard('Jane'), '/b/2.vcf': vcard('June') });
     const whole = script['PROPFIND /b/'];

@@ -1,29 +1,48 @@
 /** Deepest nesting; a multistatus with contacts has a dozen levels. */
 const NESTED_AT_MOST = 100;
+/** A list of 6,000 cards, of which no more are read in one go, has some 54,000. */
+const ELEMENTS_AT_MOST = 60_000;
+/** Different names of elements; answers have some thirty. At each text, the library goes through those beside it. */
+const NAMES_AT_MOST = 200;
+/** Texts that go on behind an element, and entities that only HTML may know: the library makes an error of each. */
+const ODDITIES_AT_MOST = 1000;
+/** Of an instruction, such as the declaration, which the library reads in quadratic time. */
+const INSTRUCTION_LENGTH = 200;
 const ENTITY_LENGTH = 12;
+const ENTITY = /^&(?:#?\w+);/;
+const XML_ENTITY = /^&(?:amp|lt|gt|quot|apos|#0*(?:[1-9]\d{0,5}|10\d{5})|#x0*(?:[1-9a-f][\da-f]{0,4}|10[\da-f]{4}));/i;
 
 /**
- * Whether a document is XML from beginning to end, in linear time. The library reads on through anything else (for minutes
- * if a document type declaration has no end), and takes half a document for a whole one. No WebDAV answer has such a
- * declaration.
+ * Whether a document is XML from beginning to end, in linear time, and has no more of anything than answers have. The
+ * library reads on through anything else (for minutes if a document type declaration has no end), and takes half a
+ * document for a whole one. No WebDAV answer has such a declaration.
  */
 export function isWellFormed(text: string): boolean {
-  let depth = 0;
-  let elements = 0;
-  let at = 0;
+  const names = new Set<string>();
+  let [depth, elements, oddities, at] = [0, 0, 0, 0];
   for (;;) {
     const open = text.indexOf('<', at);
-    if (!isText(text.slice(at, open < 0 ? text.length : open), depth)) return false;
+    const piece = text.slice(at, open < 0 ? text.length : open);
+    // There is no text outside the root.
+    if (depth === 0 && piece.trim() !== '') return false;
     if (open < 0) return depth === 0 && elements > 0;
     const end = endOf(text, open);
     if (end === null) return false;
     at = end;
-    if (text[open + 1] === '!' || text[open + 1] === '?') continue;
+    const sign = text[open + 1] ?? '';
+    oddities += strangeEntitiesIn(piece) + (sign === '/' || piece.trim() === '' ? 0 : 1);
+    if (oddities > ODDITIES_AT_MOST) return false;
+    if (sign === '!' || sign === '?') continue;
     if (depth === 0 && elements > 0) return false;
-    elements += 1;
-    if (text[open + 1] === '/') depth -= 1;
-    else if (text[end - 2] !== '/') depth += 1;
-    if (depth < 0 || depth > NESTED_AT_MOST) return false;
+    const tag = text.slice(open, end);
+    oddities += strangeEntitiesIn(tag);
+    if (sign === '/') depth -= 1;
+    else {
+      elements += 1;
+      names.add(NAME.exec(tag)?.[1] ?? '');
+      if (text[end - 2] !== '/') depth += 1;
+    }
+    if (depth < 0 || depth > NESTED_AT_MOST || elements > ELEMENTS_AT_MOST || names.size > NAMES_AT_MOST) return false;
   }
 }
 
@@ -36,29 +55,37 @@ function endOf(text: string, open: number): number | null {
   ] as const)
     if (text.startsWith(begin, open)) {
       const at = text.indexOf(end, open + begin.length);
-      return at < 0 ? null : at + end.length;
+      return at < 0 || (end === '?>' && at - open > INSTRUCTION_LENGTH) ? null : at + end.length;
     }
   return /^<\/?[\p{L}_]/u.test(text.slice(open, open + 4)) ? endOfTag(text, open) : null;
 }
 
-const SIGN = /[<>"']/g;
+const NAME = /^<([^\s/>]*)/;
+/** The library makes an error of any other sign in a name. */
+const [HEAD, ATTRIBUTE, CLOSE] = [
+  /<\/?[\w:.\u00B7\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u037D\u037F-\u1FFF\u3001-\uD7FF-]+/y,
+  /\s+[A-Za-z_:][\w:.-]*\s*=\s*(?:"[^"]*"|'[^']*')/y,
+  /\s*\/?>/y,
+];
 
 function endOfTag(text: string, open: number): number | null {
-  SIGN.lastIndex = open + 1;
-  for (;;) {
-    const [sign] = SIGN.exec(text) ?? [];
-    if (sign === undefined || sign === '<') return null;
-    if (sign === '>') return SIGN.lastIndex;
-    const quoted = text.indexOf(sign, SIGN.lastIndex);
-    if (quoted < 0) return null;
-    SIGN.lastIndex = quoted + 1;
-  }
+  let at = after(HEAD, text, open);
+  for (let next = at; next !== null; next = after(ATTRIBUTE, text, next)) at = next;
+  return at === null ? null : after(CLOSE, text, at);
 }
 
-/** Text between elements; there is none outside the root. */
-function isText(text: string, depth: number): boolean {
-  if (depth === 0) return text.trim() === '';
-  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1))
-    if (!/^&(?:#?\w+);/.test(text.slice(at, at + ENTITY_LENGTH))) return false;
-  return true;
+function after(part: RegExp, text: string, at: number): number | null {
+  part.lastIndex = at;
+  return part.test(text) ? part.lastIndex : null;
+}
+
+/** How many entities are none of XML itself; `Infinity` where a `&` begins none at all. */
+function strangeEntitiesIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
+    const entity = text.slice(at, at + ENTITY_LENGTH);
+    if (!ENTITY.test(entity)) return Infinity;
+    if (!XML_ENTITY.test(entity)) count += 1;
+  }
+  return count;
 }
