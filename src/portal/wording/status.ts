@@ -155,7 +155,7 @@ export const status = {
       ? 'Nothing has been copied yet.'
       : `${counted(kind, done)} ${isSaved ? 'saved' : 'copied'}${bytes === undefined || bytes === 0 ? '' : ` (${formatBytes(bytes)})`}.`,
   present: (kind: Kind, count: number) =>
-    `${counted(kind, count)} ${plural.select(count) === 'one' ? 'was' : 'were'} there already.`,
+    `${counted(kind, count)} ${plural.select(count) === 'one' ? 'was' : 'were'} already there.`,
   moved: (count: number) =>
     plural.select(count) === 'one'
       ? `${counted('email', count)} was there before, and has been moved or deleted since. We don't copy it again.`
