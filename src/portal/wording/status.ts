@@ -63,7 +63,7 @@ const BADGES = {
 const EXPORT_TEXTS: Record<keyof typeof BADGES, Entry> = {
   completed: { label: 'Completed', text: 'Everything was saved to your files.' },
   error: { label: 'Error', text: 'It is not finished. Nothing was deleted from your mailbox.' },
-  started: { label: 'In progress', text: 'We are writing your files now.' },
+  started: { label: 'In progress', text: 'We are preparing your files.' },
 };
 
 const SAVED_IN_PART = 'Some of it could not be saved. Everything else was saved to your files.';
