@@ -69,8 +69,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"]/g, (sign) => `&#${sign.codePointAt(0)};`);
 }
 
-const SHELL =
-  /contract\/(?:email-address|provider-name|support-issue|transfer-status|failure-code|mail-host|token-id|page-address)\.|call-error|parts\/(?:button|card|message|bars-loader|link|icon|online|page|step-list)\.|wizard-page|wizard-context|machines\/countdown\.|vite\/preload-helper|node_modules\/(?:react|scheduler|@xstate|use-sync-external-store)\//;
+const ENTRY = /\/src\/portal\/(?:index\.html|main\.tsx)$/;
 
 /** What of a file one folder leaves out, another has. */
 function chosenIn(folder: Folder) {
@@ -126,8 +125,9 @@ export default defineConfig(() => ({
       checks: { bundlerTimings: false },
       // A schema that a page doesn't use is left out of its script.
       treeshake: { manualPureFunctions: ['v'] },
-      // What the first page shares with the others is one script rather than a dozen.
-      output: { codeSplitting: { groups: [{ name: 'shell', test: SHELL }] } },
+      // All that a first load needs is one script, which compresses best. Only what awaits further scripts stands apart:
+      // they import from that one.
+      output: { codeSplitting: { groups: [{ name: 'shell', tags: ['$initial'], test: (id) => !ENTRY.test(id) }] } },
     },
   },
   test: {

@@ -446,6 +446,17 @@ describe('what every page has in common, in Chromium (needs chromium)', needs('c
     expect(Math.max(...ends)).toBeLessThanOrEqual(begins);
   });
 
+  test('where the browser is told to show text of twice the size, a tablet has the layout of a telephone', async () => {
+    await page.setViewportSize({ width: 768, height: 1024 });
+    const browser = await page.context().newCDPSession(page);
+    await browser.send('Page.setFontSizes', { fontSizes: { standard: 32 } });
+    await arrive('/?error=EXTERNAL_OAUTH_ERROR');
+    await page.getByText('Step 1 of 4: Start').waitFor();
+    // “Authentication error” has one line.
+    expect(await widthOf(page.locator('.message-title'))).toBeGreaterThan(600);
+    await browser.send('Page.setFontSizes', { fontSizes: { standard: 16 } });
+  });
+
   test('on a telephone with text of twice the size a dialog and what is said in a message have nearly its width', async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await arrive('/?error=EXTERNAL_OAUTH_ERROR');

@@ -151,7 +151,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     const card = page.getByRole('region', { name: 'Email transfer' });
     await page.getByRole('region', { name: 'What arrived' }).getByText('1 message arrived.').waitFor();
     await card.getByText('1 message copied (1 kB).').waitFor();
-    await card.getByText('12 messages were there already.').waitFor();
+    await card.getByText('12 messages were already there.').waitFor();
     await page.getByRole('button', { name: 'Take back what was copied' }).waitFor();
     await open({ ...AT_GMAIL, emailmigration: { ...mail, bytes: 0, present: 13 } });
     await card.getByText('There was nothing new to copy.').waitFor();
@@ -176,7 +176,7 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     const card = page.getByRole('region', { name: 'Email transfer' });
     for (const text of ['There was nothing new to copy.', told, 'no other message is missing'])
       await card.getByText(text).waitFor();
-    expect(await page.getByText(/there already|no messages to copy|messages? (?:arrived|copied)/).count()).toBe(0);
+    expect(await page.getByText(/already there|no messages to copy|messages? (?:arrived|copied)/).count()).toBe(0);
   });
 
   test('nobody says of a message that was not read that it has no subject, nor of a contact', async () => {

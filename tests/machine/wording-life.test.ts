@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Progress, TransferStatus } from '../../src/contract/calls/status.ts';
+import { folderName } from '../../src/contract/folder-name.ts';
 import { standingOf } from '../../src/contract/transfer-status.ts';
 import { endingOf } from '../../src/portal/pages/status/need.ts';
 import { pacificDate, today } from '../../src/portal/wording.ts';
@@ -9,7 +10,7 @@ import { messageWords } from '../../src/portal/wording/message.ts';
 import { formatMoment } from '../../src/portal/wording/moment.ts';
 import { forwardingWords } from '../../src/portal/wording/status-contacts.ts';
 import { daily, nextLook } from '../../src/portal/wording/status-daily.ts';
-import { folders, isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
+import { isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
 import { standingWords } from '../../src/portal/wording/status-standing.ts';
 import { exportBadge, formatDay, formatLastDay, status } from '../../src/portal/wording/status.ts';
 import { readerPage } from '../../src/server/export/page/reader-page.ts';
@@ -39,7 +40,7 @@ test.each([
   ['INBOX OLD', 'INBOX OLD'],
   ['Club/INBOX', 'Club/INBOX'],
 ])('the folder %s is called %s', (name, called) => {
-  expect(folders.named(name)).toBe(called);
+  expect(folderName(name)).toBe(called);
 });
 
 test('forwarding that is over says what is true also where a later transfer forwards to another address', () => {

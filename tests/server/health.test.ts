@@ -21,7 +21,7 @@ test(
   async () => {
     let isUp = true;
     const [making, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const { child, ended, line, address, ask } = await startWorkerByLine({
+    const { child, ended, line, address, ask, output } = await startWorkerByLine({
       before: async () => isUp,
       change: async (direction, part) => {
         if (direction === 'to client' || !part.includes('create table')) return part;
@@ -49,6 +49,7 @@ test(
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
     expect(await ask('/healthz')).toBe(0);
+    expect(output()).toMatch(/^Working for http/m);
   },
 );
 

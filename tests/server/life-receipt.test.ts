@@ -213,7 +213,7 @@ describe('a receipt', () => {
     );
     expect(html.text).not.toContain('<script>');
     expect(html.text).toContain('&#60;script&#62;');
-    for (const part of ['What did not move', 'What was compared', 'Calendars, tasks and notes'])
+    for (const part of ['What did not move', 'What was compared', 'Calendars, tasks and notes', '<bdi>Inbox</bdi>'])
       expect(html.text).toContain(part);
   });
 

@@ -88,8 +88,6 @@ export const comparing = {
 
 export const folders = {
   title: 'Folder by folder',
-  /** As mail programs call what mail servers call INBOX, also where folders are within it. */
-  named: (name: string) => name.replace(/^INBOX(?=[./]|$)/, 'Inbox'),
   unnamed: (place: number) => `Folder ${formatNumber(place)}`,
   count: (done: number, total: number) => `${formatNumber(done)} of ${formatNumber(total)}`,
 } as const;

@@ -63,7 +63,7 @@ const BADGES = {
 const EXPORT_TEXTS: Record<keyof typeof BADGES, Entry> = {
   completed: { label: 'Completed', text: 'Everything was saved to your files.' },
   error: { label: 'Error', text: 'It is not finished. Nothing was deleted from your mailbox.' },
-  started: { label: 'In progress', text: 'We are writing your files now.' },
+  started: { label: 'In progress', text: 'We are preparing your files.' },
 };
 
 const SAVED_IN_PART = 'Some of it could not be saved. Everything else was saved to your files.';
@@ -155,7 +155,7 @@ export const status = {
       ? 'Nothing has been copied yet.'
       : `${counted(kind, done)} ${isSaved ? 'saved' : 'copied'}${bytes === undefined || bytes === 0 ? '' : ` (${formatBytes(bytes)})`}.`,
   present: (kind: Kind, count: number) =>
-    `${counted(kind, count)} ${plural.select(count) === 'one' ? 'was' : 'were'} there already.`,
+    `${counted(kind, count)} ${plural.select(count) === 'one' ? 'was' : 'were'} already there.`,
   moved: (count: number) =>
     plural.select(count) === 'one'
       ? `${counted('email', count)} was there before, and has been moved or deleted since. We don't copy it again.`

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { ReceiptFormat } from '../../contract/calls/receipt.ts';
+import { folderName } from '../../contract/folder-name.ts';
 import { MOMENT } from '../moment.ts';
 import { counted } from '../counted.ts';
 import { breakableHtml, escapeHtml } from '../escape-html.ts';
@@ -141,7 +142,7 @@ ${foldersLeftIn(facts)}<h2>What did not move</h2>
     .join('')}</ul>
 `,
   line: ({ kind, folder, date, subject, size, sha256, fate, note }, _cells, isFirst) =>
-    `${isFirst ? LIST : ''}<tr><td>${foreign(kind === 'contact' ? 'Contacts' : folder)}</td><td>${escapeHtml(date === '' ? '' : SHORT.format(new Date(date)))}</td><td>${foreign(subject)}<span class="digest">${escapeHtml(sha256)}</span></td><td>${size === null ? '' : NUMBER.format(size)}</td><td>${escapeHtml(note === '' ? FATES[fate] : `${FATES[fate]}: ${note}`)}</td></tr>\n`,
+    `${isFirst ? LIST : ''}<tr><td>${foreign(kind === 'contact' ? 'Contacts' : folderName(folder))}</td><td>${escapeHtml(date === '' ? '' : SHORT.format(new Date(date)))}</td><td>${foreign(subject)}<span class="digest">${escapeHtml(sha256)}</span></td><td>${size === null ? '' : NUMBER.format(size)}</td><td>${escapeHtml(note === '' ? FATES[fate] : `${FATES[fate]}: ${note}`)}</td></tr>\n`,
   foot: (_facts, sums, statement, signature, keyAddress) => `${totalsOf(sums)}<h2>Signature</h2>
 <p>The totals above stand here again, signed. The signature proves that what stands here came from us and was not changed. The public key is at ${escapeHtml(keyAddress)}.</p>
 <pre id="statement">${escapeHtml(statement)}</pre>
@@ -152,7 +153,7 @@ ${foldersLeftIn(facts)}<h2>What did not move</h2>
 
 function foldersLeftIn({ folders_left: left = [] }: Facts): string {
   if (left.length === 0) return '';
-  const items = left.map(({ folder, reason }) => `<li>${foreign(folder)}: ${escapeHtml(reason)}</li>`);
+  const items = left.map(({ folder, reason }) => `<li>${foreign(folderName(folder))}: ${escapeHtml(reason)}</li>`);
   return `<h2>Folders that could not be copied or checked</h2>\n<ul>${items.join('')}</ul>\n`;
 }
 
@@ -166,8 +167,8 @@ const PAGES: Readonly<Record<ReceiptFormat, Page>> = { csv, json, html };
 const FATES: Readonly<Record<ItemFate, string>> = {
   copied: 'Copied',
   kept: 'Copied, but the provider keeps it in a form of its own',
-  present: 'Was there already',
-  completed: 'Was there already. We added what was missing',
+  present: 'Was already there',
+  completed: 'Was already there. We added what was missing',
   'taken back': 'Copied, and taken back',
   moved: 'Copied, and moved or deleted there since',
   changed: 'Copied, but not the same there',

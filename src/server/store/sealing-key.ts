@@ -27,7 +27,7 @@ export async function requireSealingKey(
     if (known !== undefined && !isUnknown) await reseal(sql);
     if (isUnknown && (await isAnythingSealed(sql)))
       throw new SettingsError([
-        'SECRET_KEY is not the one that this database was sealed with, and something there still needs that one: a transfer, a sign-in or files for download. Start with it, or name it among the former ones (if it is lost for good: src/server/SECURITY.md, “Keys”). Example: FORMER_SECRET_KEYS=…',
+        'SECRET_KEY is not the one that this database was sealed with, and something there still needs that one: a transfer, a sign-in or files for download. Start with it, or name it among the former ones (if it is lost for good: src/server/SECURITY.md, “Cryptography and keys”). Example: FORMER_SECRET_KEYS=…',
       ]);
     await sql.query('delete from sealing_key');
     await sql.query('insert into sealing_key (digest) values ($1)', [digest]);

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Progress } from '../../../contract/calls/status.ts';
+import { folderName } from '../../../contract/folder-name.ts';
 import {
   comparisonOf,
   copiedBy,
@@ -17,7 +18,7 @@ import {
 import { DRAWINGS } from '../../parts/drawings.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { formatNumber } from '../../wording/number.ts';
-import { cancelled, folders as folderWords, takenBack } from '../../wording/status-life.ts';
+import { cancelled, takenBack } from '../../wording/status-life.ts';
 import { isAboutToBegin, standingWords } from '../../wording/status-standing.ts';
 import { status } from '../../wording/status.ts';
 import { Folders, HowFar } from './progress.tsx';
@@ -175,7 +176,7 @@ function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' |
               <li key={index}>
                 {'mailbox' in item && (
                   <>
-                    <bdi className="strong">{folderWords.named(item.mailbox)}</bdi>:{' '}
+                    <bdi className="strong">{folderName(item.mailbox)}</bdi>:{' '}
                   </>
                 )}
                 {item.reason}
@@ -197,7 +198,7 @@ function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' |
                 {'mailbox' in item && (
                   <>
                     <bdi className="strong">{item.subject || status.unnamed[kind]}</bdi> (
-                    <bdi>{folderWords.named(item.mailbox)}</bdi>):{' '}
+                    <bdi>{folderName(item.mailbox)}</bdi>):{' '}
                   </>
                 )}
                 {item.reason}

@@ -1,5 +1,6 @@
 import { memo, useDeferredValue } from 'react';
 import type { Folder, Progress } from '../../../contract/calls/status.ts';
+import { folderName } from '../../../contract/folder-name.ts';
 import { copiedBy, presentOf } from '../../../contract/transfer-status.ts';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
 import { comparing, folders as folderWords, isComparing } from '../../wording/status-life.ts';
@@ -66,7 +67,7 @@ const FolderList = memo(function FolderList({ folders }: { readonly folders: rea
         // oxlint-disable-next-line react/no-array-index-key
         <FolderLine
           key={index}
-          name={name === undefined ? folderWords.unnamed(index + 1) : folderWords.named(name)}
+          name={name === undefined ? folderWords.unnamed(index + 1) : folderName(name)}
           done={done}
           total={total}
         />
