@@ -660,7 +660,8 @@ describe('a CardDAV server', () => {
   test.each([
     ['many such lines', '\u00E4\n\n\u00EF\u00BB\u00BF\u00C3\u00A4\r\n', 'ä\n\n\uFEFFä\r\n', 5000],
     ['one such line without an end', '\u00C3\u00A4\u00E2\u0082\u00AC\u00FF', 'ä€\uFFFD', 100_000],
-    ['many folds inside a character, and octets that are none', '\u00C3\r\n \u00A4\u00FF', 'ä\uFFFD', 100_000],
+    // A fold lies across each 128 KB.
+    ['many folds inside a character, and octets that are none', '\u00C3\r\n \u00A4\u00FFab', 'ä\uFFFDab', 50_000],
   ])(
     'may hold a card of %s: others have their turn meanwhile, and it is read as before',
     async (_, one, read, times) => {
@@ -670,9 +671,9 @@ describe('a CardDAV server', () => {
         next = setImmediate(count);
       };
       let next = setImmediate(count);
-      const octets = await inUtf8(Buffer.from(one.repeat(times), 'latin1'));
+      const octets = await inUtf8(Buffer.from(`NOTE:${one.repeat(times)}`, 'latin1'));
       clearImmediate(next);
-      expect(octets.toString() === read.repeat(times)).toBe(true);
+      expect(octets.toString() === `NOTE:${read.repeat(times)}`).toBe(true);
       expect(turns).toBeGreaterThan(5);
     },
   );

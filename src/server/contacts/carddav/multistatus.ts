@@ -32,9 +32,13 @@ export async function inUtf8(body: Buffer): Promise<Buffer> {
 
 async function withoutFoldsInCharacters(body: Buffer): Promise<Buffer> {
   const unfolded = Buffer.allocUnsafe(body.length);
-  let length = 0;
+  let [length, turnAt] = [0, 0];
   for (let at = 0; at < body.length; at += 1) {
-    if (at % UNFOLDED_AT_ONCE === 0) await turn();
+    // A fold may lie across that place.
+    if (at >= turnAt) {
+      await turn();
+      turnAt = at + UNFOLDED_AT_ONCE;
+    }
     const isFold = body[at] === 0x0a && (body[at + 1] === 0x20 || body[at + 1] === 0x09) && isWithin(body, at + 2);
     if (isFold) {
       length -=
