@@ -67,7 +67,7 @@ async function start(): Promise<void> {
       throw faultIn(folder.path, error);
     }),
   );
-  process.stdout.write(`${settings.role === 'worker' ? 'Working for' : 'Listening on'} ${settings.publicUrl}\n`);
+  process.stdout.write(`Listening on ${settings.publicUrl}\n`);
   if (!stopping.signal.aborted)
     await new Promise((resolve) => {
       stopping.signal.addEventListener('abort', resolve, { once: true });

@@ -49,7 +49,7 @@ test(
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
     expect(await ask('/healthz')).toBe(0);
-    expect(output()).toMatch(/^Working for http/m);
+    expect(output()).toMatch(/^Listening on http/m);
   },
 );
 
