@@ -19,13 +19,15 @@ const XML_ENTITY = /^&(?:amp|lt|gt|quot|apos|#0*(?:[1-9]\d{0,5}|10\d{5})|#x0*(?:
  */
 export function isWellFormed(text: string): boolean {
   const names = new Set<string>();
-  let [depth, elements, oddities, at] = [0, 0, 0, 0];
+  /** The names of the elements around. */
+  const within: string[] = [];
+  let [elements, oddities, at] = [0, 0, 0];
   for (;;) {
     const open = text.indexOf('<', at);
     const piece = text.slice(at, open < 0 ? text.length : open);
     // There is no text outside the root.
-    if (depth === 0 && piece.trim() !== '') return false;
-    if (open < 0) return depth === 0 && elements > 0;
+    if (within.length === 0 && piece.trim() !== '') return false;
+    if (open < 0) return within.length === 0 && elements > 0;
     const end = endOf(text, open);
     if (end === null) return false;
     at = end;
@@ -33,16 +35,19 @@ export function isWellFormed(text: string): boolean {
     oddities += strangeEntitiesIn(piece) + (sign === '/' || piece.trim() === '' ? 0 : 1);
     if (oddities > ODDITIES_AT_MOST) return false;
     if (sign === '!' || sign === '?') continue;
-    if (depth === 0 && elements > 0) return false;
+    if (within.length === 0 && elements > 0) return false;
     const tag = text.slice(open, end);
     oddities += strangeEntitiesIn(tag);
-    if (sign === '/') depth -= 1;
-    else {
-      elements += 1;
-      names.add(NAME.exec(tag)?.[1] ?? '');
-      if (text[end - 2] !== '/') depth += 1;
+    const name = NAME.exec(tag)?.[1] ?? '';
+    if (sign === '/') {
+      // To the library the element would go on, with all that follows in it.
+      if (within.pop() !== name) return false;
+      continue;
     }
-    if (depth < 0 || depth > NESTED_AT_MOST || elements > ELEMENTS_AT_MOST || names.size > NAMES_AT_MOST) return false;
+    elements += 1;
+    names.add(name);
+    if (text[end - 2] !== '/') within.push(name);
+    if (within.length > NESTED_AT_MOST || elements > ELEMENTS_AT_MOST || names.size > NAMES_AT_MOST) return false;
   }
 }
 
@@ -60,18 +65,20 @@ function endOf(text: string, open: number): number | null {
   return /^<\/?[\p{L}_]/u.test(text.slice(open, open + 4)) ? endOfTag(text, open) : null;
 }
 
-const NAME = /^<([^\s/>]*)/;
+const NAME = /^<\/?([^\s/>]*)/;
 /** The library makes an error of any other sign in a name. */
-const [HEAD, ATTRIBUTE, CLOSE] = [
+const [HEAD, ATTRIBUTE, CLOSE, CLOSE_OF_END] = [
   /<\/?[\w:.\u00B7\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u037D\u037F-\u1FFF\u3001-\uD7FF-]+/y,
   /\s+[A-Za-z_:][\w:.-]*\s*=\s*(?:"[^"]*"|'[^']*')/y,
   /\s*\/?>/y,
+  /\s*>/y,
 ];
 
 function endOfTag(text: string, open: number): number | null {
+  const isEnd = text[open + 1] === '/';
   let at = after(HEAD, text, open);
-  for (let next = at; next !== null; next = after(ATTRIBUTE, text, next)) at = next;
-  return at === null ? null : after(CLOSE, text, at);
+  for (let next = isEnd ? null : at; next !== null; next = after(ATTRIBUTE, text, next)) at = next;
+  return at === null ? null : after(isEnd ? CLOSE_OF_END : CLOSE, text, at);
 }
 
 function after(part: RegExp, text: string, at: number): number | null {
