@@ -211,6 +211,13 @@ test('under a new UIDVALIDITY of the source a message keeps its row, and one tha
 const equal = (fate: Row['fate'], date: number | null): Known => ({ name: 'one', fate, date });
 const at = (date: number | null): Told => ({ name: 'one', date });
 
+test('for a row whose message is gone, not all that waits is read, but what has its size, and some to know the sizes by', async () => {
+  const before = [{ name: 'one', fate: 'stored', date: DAY * 9 } as const];
+  const waiting = Array.from({ length: 300 }, (_, at) => ({ name: `another ${at}`, date: DAY * 8 + at }));
+  const size = { name: 'two', date: DAY * 8 };
+  expect(await takenOver(before, [...waiting, size])).toMatchObject({ hasTaken: false, taken: [], read: 10 });
+});
+
 test('of equal messages one that is there comes before one that is lost, and each has the row of its own date', async () => {
   expect(await takenOver([equal('lost', DAY * 9), equal('stored', DAY * 9)], [at(DAY * 9)])).toMatchObject({
     taken: [[11, 'stored']],

@@ -53,6 +53,9 @@ const QUARTER_HOUR = 900;
  */
 const FORMER_FROM = 2_000_000_000;
 
+/** So many messages show whether a server rounds the sizes that it lists. */
+const SIZES_COMPARED = 10;
+
 /** Whether the message has this date, or has had it. */
 function isDated({ date, sourceDate }: Row, now: number | null): boolean {
   return now === date || now === sourceDate;
@@ -260,16 +263,30 @@ export async function takeOverOlder(
     );
   }
   if (rows.size === 0) return false;
-  const waiting = listing.messages.filter(({ uid }) => !settled.has(uid));
   const isSure = ({ date }: Planned) => looks.has(date) && !isUnsureDate(date, clock);
-  const taking = { rows, mailbox, place: sourcePlace(reader, mailbox.sourcePath, mailbox.sourceUidValidity), run };
+  const waitingThat = (isLike: (message: Planned) => boolean) =>
+    listing.messages.filter((message) => !settled.has(message.uid) && isLike(message));
+  const sizes = { compared: 0, areExact: true };
+  const taking = {
+    rows,
+    mailbox,
+    place: sourcePlace(reader, mailbox.sourcePath, mailbox.sourceUidValidity),
+    sizes,
+    run,
+  };
   // Those of the same date first: one that has none, or another one by now, must not take the row of one of them.
-  const dated = await takeRows(waiting.filter(isSure), isDated, taking);
-  const isAbout = sizesOf([...rows.values()].flat());
-  const isAlike = ({ date, size }: Planned) => looks.has(null) || isAbout(size) || isUnsureDate(date, clock);
-  const others = waiting.filter((message) => !isSure(message) && isAlike(message));
+  const dated = await takeRows(waitingThat(isSure), isDated, taking);
+  const ofSize = new Set([...rows.values()].flat().map(({ row }) => row.size));
+  const isAlike = ({ date, size }: Planned) => ofSize.has(size) || isUnsureDate(date, clock);
+  const others = waitingThat((message) => !isSure(message) && isAlike(message));
   const rest = await takeRows([...dated.left, ...others], () => true, taking);
-  return dated.hasTaken || rest.hasTaken;
+  // Else all that waits would be read with each run, for a row whose message is gone.
+  const isAbout = sizesOf([...rows.values()].flat());
+  const rounded = waitingThat((message) => !isSure(message) && !isAlike(message) && isAbout(message.size));
+  const some = Math.max(0, SIZES_COMPARED - sizes.compared);
+  const first = await takeRows(rounded.slice(0, some), () => true, taking);
+  const last = sizes.areExact ? first : await takeRows(rounded.slice(some), () => true, taking);
+  return [dated, rest, first, last].some(({ hasTaken }) => hasTaken);
 }
 
 /** @returns whether a size is about that of one of these, as some servers round those that they list */
@@ -282,6 +299,8 @@ type Taking = {
   readonly rows: ReadonlyMap<string, Former[]>;
   readonly mailbox: LedgerMailbox;
   readonly place: Place;
+  /** Of messages that were read: how many, and whether all were listed with the size that they have. */
+  readonly sizes: { compared: number; areExact: boolean };
   readonly run: Run;
 };
 
@@ -289,7 +308,7 @@ type Taking = {
 async function takeRows(
   messages: readonly Planned[],
   fits: (row: Row, date: number | null) => boolean,
-  { rows, mailbox, place, run }: Taking,
+  { rows, mailbox, place, sizes, run }: Taking,
 ) {
   let hasTaken = false;
   const left: Planned[] = [];
@@ -311,10 +330,12 @@ async function takeRows(
     const unseen = new Map(part.map((message) => [message.uid, message]));
     try {
       for await (const { uid, octets } of fetchReadable(place, [...unseen.keys()], run)) {
-        const { sha256 } = await digestOf(octets);
+        const { sha256, size } = await digestOf(octets);
         const now = unseen.get(uid);
         if (now === undefined) continue;
         unseen.delete(uid);
+        sizes.compared += 1;
+        sizes.areExact &&= size === now.size;
         const same = rows.get(sha256) ?? [];
         const at = same.findIndex(({ row }) => fits(row, now.date));
         for (const each of at < 0 ? [] : same.splice(at, 1)) taken.push({ ...each, uid });
