@@ -58,6 +58,7 @@ async function takenOver(before: readonly Known[], now: readonly Told[], settled
     return { uid: 1 + at, fate, size: textOf(name).length, date, ...digest, verified: true, earlier: false };
   });
   const [taken, former, forgotten]: [unknown[], number[], number[]] = [[], [], []];
+  const redated: unknown[] = [];
   const ledger = {
     async *rows() {
       yield rows;
@@ -69,6 +70,7 @@ async function takenOver(before: readonly Known[], now: readonly Told[], settled
         former.push(from.uid);
       }
     },
+    redate: async (_: number, dates: readonly unknown[]) => void redated.push(...dates),
     forget: async (_: number, uids: readonly number[]) => void forgotten.push(...uids),
   };
   const listing = { messages: new MessageList() } as Listing;
@@ -81,7 +83,7 @@ async function takenOver(before: readonly Known[], now: readonly Told[], settled
   const session = { reader: await source.reader() } as unknown as Session;
   const mailbox = { ...MAILBOX, id: 2, sourceUidValidity: 8n };
   const hasTaken = await takeOverOlder([MAILBOX], mailbox, listing, known, session, run);
-  return { hasTaken, taken, former, forgotten, read: fetched.length };
+  return { hasTaken, taken, former, redated, forgotten, read: fetched.length };
 }
 
 /**
@@ -202,6 +204,7 @@ test('under a new UIDVALIDITY of the source a message keeps its row, and one tha
       [13, 'stored'],
     ],
     former: [3, 1],
+    redated: [],
     forgotten: [2],
     read: 4,
   });
@@ -232,7 +235,10 @@ test('of equal messages one that is there comes before one that is lost, and eac
     former: [2],
   });
   // One of another date comes last: as a server that was rebuilt may tell other dates of all.
-  expect(await takenOver([equal('stored', DAY * 9)], [at(DAY * 8)])).toMatchObject({ taken: [[11, 'stored']] });
+  expect(await takenOver([equal('stored', DAY * 9)], [at(DAY * 8)])).toMatchObject({
+    taken: [[11, 'stored']],
+    redated: [{ uid: 11, date: DAY * 8 }],
+  });
   for (const other of [null, DAY * 8])
     expect(await takenOver([equal('stored', DAY * 9)], [at(other), at(DAY * 9)])).toMatchObject({
       taken: [[12, 'stored']],

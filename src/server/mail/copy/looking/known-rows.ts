@@ -189,6 +189,7 @@ async function setOthersApart(
 }
 
 const isRefused = ({ fate }: Row) => fate === 'refused';
+const isLost = ({ row }: Former) => row.fate === 'lost';
 
 /** Rows of other messages than the source has under their UIDs, and the dates of the others. */
 type Compared = { readonly others: Row[]; readonly same: { readonly uid: number; readonly date: number }[] };
@@ -220,6 +221,8 @@ function askForUnseen(uids: Iterable<number>, place: Place, run: Run): void {
 }
 
 type Former = { readonly from: LedgerMailbox; readonly row: Row };
+/** With the message that gets the row. */
+type Taken = Former & { readonly now: Planned };
 
 /**
  * Messages that have other UIDs by now, as after a new UIDVALIDITY at the source, are recognised by their octets, and
@@ -312,21 +315,28 @@ async function takeRows(
 ) {
   let hasTaken = false;
   const left: Planned[] = [];
-  const settle = async (taken: readonly (Former & { readonly uid: number })[]) => {
-    const isLost = ({ row }: Former) => row.fate === 'lost';
+  const { ledger } = run.copy;
+  const settle = async (taken: readonly Taken[]) => {
     const moved = taken.filter((each) => !isLost(each));
-    await run.copy.ledger.move(
-      moved.map(({ from, row, uid }) => ({
-        from: { mailboxId: from.id, uid: row.uid },
-        to: { mailboxId: mailbox.id, uid },
-      })),
+    const dates = moved.flatMap(({ row, now: { uid, date } }) =>
+      date === null || isDated(row, date) ? [] : [{ uid, date }],
     );
+    // By one commit. Else each would be read once more, for its date.
+    await Promise.all([
+      ledger.move(
+        moved.map(({ from, row, now: { uid } }) => ({
+          from: { mailboxId: from.id, uid: row.uid },
+          to: { mailboxId: mailbox.id, uid },
+        })),
+      ),
+      ledger.redate(mailbox.id, dates),
+    ]);
     await forgetAll(taken.filter(isLost), run);
     if (moved.length > 0) run.looked();
     hasTaken ||= moved.length > 0;
   };
   for (const part of inParts(messages)) {
-    const taken: (Former & { readonly uid: number })[] = [];
+    const taken: Taken[] = [];
     const unseen = new Map(part.map((message) => [message.uid, message]));
     try {
       for await (const { uid, octets } of fetchReadable(place, [...unseen.keys()], run)) {
@@ -338,7 +348,7 @@ async function takeRows(
         sizes.areExact &&= size === now.size;
         const same = rows.get(sha256) ?? [];
         const at = same.findIndex(({ row }) => fits(row, now.date));
-        for (const each of at < 0 ? [] : same.splice(at, 1)) taken.push({ ...each, uid });
+        for (const each of at < 0 ? [] : same.splice(at, 1)) taken.push({ ...each, now });
         if (at < 0 && same.length > 0) left.push(now);
       }
     } finally {
