@@ -55,6 +55,8 @@ const FORMER_FROM = 2_000_000_000;
 
 /** So many messages show whether a server rounds the sizes that it lists. */
 const SIZES_COMPARED = 10;
+/** Where it does, no more are read after so many that no row is of: those that have one come before what is new. */
+const STRANGERS_AT_MOST = 50;
 
 /** Whether the message has this date, or has had it. */
 function isDated({ date, sourceDate }: Row, now: number | null): boolean {
@@ -288,8 +290,13 @@ export async function takeOverOlder(
   const rounded = waitingThat((message) => !isSure(message) && !isAlike(message) && isAbout(message.size));
   const some = Math.max(0, SIZES_COMPARED - sizes.compared);
   const first = await takeRows(rounded.slice(0, some), () => true, taking);
-  const last = sizes.areExact ? first : await takeRows(rounded.slice(some), () => true, taking);
-  return [dated, rest, first, last].some(({ hasTaken }) => hasTaken);
+  let hasTaken = [dated, rest, first].some((each) => each.hasTaken);
+  for (let from = some; !sizes.areExact && from < rounded.length; from += STRANGERS_AT_MOST) {
+    const part = await takeRows(rounded.slice(from, from + STRANGERS_AT_MOST), () => true, taking);
+    hasTaken ||= part.hasTaken;
+    if (!part.hasTaken) break;
+  }
+  return hasTaken;
 }
 
 /** @returns whether a size is about that of one of these, as some servers round those that they list */
