@@ -77,7 +77,7 @@ describe('the ledger', () => {
     expect(await ledger.groups()).toEqual([]);
     expect(await ledger.claimed('INBOX', 5n)).toEqual(new Set([101]));
     expect(await ledger.claimed('INBOX', 6n)).toEqual(new Set());
-    await ledger.verified(mailbox.id, [1]);
+    await ledger.verified(mailbox.id, [{ uid: 1, destinationUid: 101 }]);
     expect(await rowsOf(ledger, mailbox.id)).toMatchObject([
       { uid: 1, fate: 'stored', verified: true, earlier: false },
     ]);
@@ -99,13 +99,18 @@ describe('the ledger', () => {
   test('counts what was stored as traffic of that day, whatever becomes of it later', async () => {
     const { ledger, mailbox, row } = await opened(await ordered());
     await ledger.settle([
-      row(1),
+      row(1, { flags: ['\\Seen'] }),
       { mailboxId: mailbox.id, uid: 2, fate: 'refused', size: 3, date: null, verified: false },
     ]);
     await database.query("update ledger set settled = now() - interval '2 days' where mailbox_id = $1", [mailbox.id]);
     const yesterday = Date.now() - 86_400_000;
     await ledger.settle([row(1, { fate: 'taken', verified: true })]);
+    const key = (uid: number) => ({ mailboxId: mailbox.id, uid });
+    await ledger.move([{ from: key(1), to: key(9) }]);
     expect((await ledger.traffic(yesterday)).down).toBe(0);
+    // Nor is anything else forgotten by that: what has no flags is not taken back.
+    const kept = await database.query('select flags from ledger where mailbox_id = $1 and uid = 9', [mailbox.id]);
+    expect(kept).toEqual([{ flags: ['\\Seen'] }]);
     await ledger.settle([row(2)]);
     expect((await ledger.traffic(yesterday)).down).toBe(3);
     // The database's clock was ahead by a week as it was stored.

@@ -73,7 +73,7 @@ async function foundOf({ uidValidity = 7n, isClosed = false, breaksAt, isChanged
     },
     copy: {
       ledger: {
-        verified: async (_: number, uids: readonly number[]) => void verified.push(...uids),
+        verified: async (_: number, read: readonly Unchecked[]) => void verified.push(...read.map(({ uid }) => uid)),
         settle: async (rows: readonly NewRow[]) => void settled.push(...rows),
       },
       signal: new AbortController().signal,

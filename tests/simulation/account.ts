@@ -11,7 +11,7 @@ export type StoredMail = {
   readonly digest: string;
   flags: Set<string>;
   /** Milliseconds since 1970, whole seconds. */
-  readonly internalDate: number;
+  internalDate: number;
   /** `before` the simulation, the `subscriber`, the `server`, which keeps it once more, or the process that appended it. */
   readonly by: string;
   /** When it was stored. */
@@ -36,7 +36,7 @@ export type MailFolder = {
 /** One thing that happened to a message, as the server saw it. */
 export type Deed = {
   readonly time: number;
-  readonly kind: 'stored' | 'expunged' | 'flagged' | 'moved' | 'refused' | 'dropped';
+  readonly kind: 'stored' | 'expunged' | 'flagged' | 'redated' | 'moved' | 'refused' | 'dropped';
   readonly by: string;
   readonly folder: string;
   readonly id: number;
@@ -380,6 +380,12 @@ export class SimulatedAccount {
   flag(folder: MailFolder, message: StoredMail, flags: readonly string[], by: string): void {
     message.flags = new Set(flags);
     this.#did('flagged', by, folder, message);
+  }
+
+  /** It has a date so many seconds later from now on. */
+  redate(folder: MailFolder, message: StoredMail, seconds: number, by: string): void {
+    message.internalDate += 1000 * seconds;
+    this.#did('redated', by, folder, message);
   }
 
   move(from: MailFolder, message: StoredMail, to: MailFolder, by: string): void {

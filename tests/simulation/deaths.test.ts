@@ -194,7 +194,7 @@ describe('what a death leaves is settled by the next worker', () => {
     const folders = [{ name: 'INBOX', letters: 30 }];
     const deeds = [{ side: 'source', atCommand: 25, does: 'renumbers a mailbox' }] as const;
     const renumbered: Scenario = { ...FAIR, folders, deeds, sizes: SMALL };
-    const lived = await live(await dyingAfter(renumbered, /the database answers worker1's settle 30/));
+    const lived = await live(await dyingAfter(renumbered, /the database answers worker1's move 30/));
     expect(lived).toMatchObject({ wrong: [], status: 'completed', appends: 0 });
   });
 });

@@ -281,7 +281,9 @@ function countAll({ scenario, source, destination }: Evidence): Map<string, Coun
     return count;
   };
   const arrivedLate = new Set(
-    source.history.filter(({ kind, by }) => by === 'subscriber' && kind !== 'flagged').map(({ id }) => id),
+    source.history
+      .filter(({ kind, by }) => by === 'subscriber' && kind !== 'flagged' && kind !== 'redated')
+      .map(({ id }) => id),
   );
   for (const folder of source.folders.values())
     for (const { digest, id, octets } of folder.messages) {
@@ -362,6 +364,7 @@ function isAsTold(
   const dates = new Map<string, Set<number>>();
   for (const { digest, internalDate } of source.quirks.oddDates > 0 ? [] : allIn(source))
     dates.set(digest, (dates.get(digest) ?? new Set()).add(Math.floor(internalDate / 1000)));
+  for (const { kind, digest } of source.history) if (kind === 'redated') dates.delete(digest);
   for (const { destinationPath, rows } of told)
     for (const { uid, fate, verified, sha256, date, destinationUid, destinationUidValidity } of rows) {
       const message = there.get(placeOf(destination, destinationPath, destinationUidValidity, destinationUid));

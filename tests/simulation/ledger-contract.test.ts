@@ -131,6 +131,7 @@ function questionOf(chance: Chance): Question {
     date: chance.happens(0.2) ? null : chance.integer(-5_000_000_000, 5_000_000_000),
     verified: chance.happens(0.5),
     ...(chance.happens(0.2) ? { earlier: true } : {}),
+    ...(chance.happens(0.2) ? { isKnown: true } : {}),
     ...(chance.happens(0.7) ? { sha256: chance.one(DIGESTS) } : {}),
     ...(chance.happens(0.7) ? { destinationUidValidity: uidValidity, destinationUid: chance.integer(1, 6) } : {}),
     ...(chance.happens(0.3) ? { reason: chance.one(['not accepted', 'unreadable', 'too large']) } : {}),
@@ -165,9 +166,20 @@ function questionOf(chance: Chance): Question {
       const left = await side.ledger.settle(
         rows.map((row) => ({ ...row, mailboxId: mailbox.id })),
         side.groups.slice(0, closes).map(({ id }) => id),
-        closes === 0 ? [] : [{ mailboxId: mailbox.id, uid }],
       );
       return left.map((row) => row.uid);
+    },
+    move: async (side) => {
+      const [from, to] = [mailboxOf(side), side.mailboxes[0]];
+      if (from === undefined || to === undefined) return;
+      const moves = [...new Set(uids)].map((each) => ({ mailboxId: from.id, uid: each }));
+      // Nothing takes the place of what is moved by the same.
+      await side.ledger.move(moves.map((each, at) => ({ from: each, to: { mailboxId: to.id, uid: uid + 100 + at } })));
+    },
+    redate: (side) => {
+      const mailbox = mailboxOf(side);
+      const dates = [...new Set(uids)].map((each) => ({ uid: each, date: total }));
+      return mailbox === undefined ? Promise.resolve() : side.ledger.redate(mailbox.id, dates);
     },
     forget: (side) => {
       const mailbox = mailboxOf(side);
@@ -176,7 +188,8 @@ function questionOf(chance: Chance): Question {
     forgetRefused: (side) => side.ledger.forgetRefused(),
     verified: (side) => {
       const mailbox = mailboxOf(side);
-      return mailbox === undefined ? Promise.resolve() : side.ledger.verified(mailbox.id, uids);
+      const read = uids.map((each) => ({ uid: each, destinationUid: uid }));
+      return mailbox === undefined ? Promise.resolve() : side.ledger.verified(mailbox.id, read);
     },
     claimed: async (side) => [...(await side.ledger.claimed(path, uidValidity))].toSorted((a, b) => a - b),
     disown: (side) => side.ledger.disown(path, uidValidity, uid),

@@ -7,6 +7,7 @@ import {
   type NewMailbox,
   type NewRow,
   type Row,
+  type RowKey,
   type Tally,
 } from '../../src/server/mail/copy/ledger/ledger.ts';
 import { PERHAPS_FOR_NOW } from '../../src/server/mail/copy/ledger/reasons.ts';
@@ -168,8 +169,9 @@ export class LedgerTables {
     }
   }
 
-  rows(mailboxId: number): Row[] {
+  rows(mailboxId: number, fromUid = 1): Row[] {
     return [...this.#rowsOf(mailboxId).values()]
+      .filter(({ uid }) => uid >= fromUid)
       .toSorted((a, b) => a.uid - b.uid)
       .map(({ settled: _settled, ...row }) => row);
   }
@@ -192,18 +194,12 @@ export class LedgerTables {
     });
   }
 
-  settle(
-    holding: Holding,
-    rows: readonly NewRow[],
-    closed: readonly number[] = [],
-    former: readonly Pick<NewRow, 'mailboxId' | 'uid'>[] = [],
-  ): NewRow[] {
+  settle(holding: Holding, rows: readonly NewRow[], closed: readonly number[] = []): NewRow[] {
     this.#hold(holding);
-    for (const { mailboxId, uid } of former) this.#rowsOf(mailboxId).delete(uid);
     for (const number of closed) this.#groupsOf(holding.transfer).delete(number);
     const left: NewRow[] = [];
     for (const row of rows) {
-      const { mailboxId, ...rest } = row;
+      const { mailboxId, isKnown, ...rest } = row;
       const mailbox = this.#mailboxes.get(mailboxId);
       if (mailbox === undefined) continue;
       if (this.#disowned.has(placeOf(mailbox, row.destinationUidValidity, row.destinationUid))) {
@@ -211,15 +207,51 @@ export class LedgerTables {
         continue;
       }
       const before = this.#rowsOf(mailboxId).get(row.uid);
+      const { destinationUid, destinationUidValidity } = row;
+      if (
+        isKnown === true &&
+        (destinationUid === undefined ||
+          before?.destinationUid !== destinationUid ||
+          before.destinationUidValidity !== destinationUidValidity)
+      ) {
+        left.push(row);
+        continue;
+      }
       const subject = row.subject ?? before?.subject;
+      const sourceDate = before?.sourceDate;
       this.#rowsOf(mailboxId).set(row.uid, {
         ...rest,
         ...(subject === undefined ? {} : { subject }),
+        ...(sourceDate === undefined ? {} : { sourceDate }),
         earlier: before?.earlier ?? row.earlier ?? false,
         settled: before?.destinationUid === undefined ? this.#now() : before.settled,
       });
     }
     return left;
+  }
+
+  move(holding: Holding, moves: readonly { readonly from: RowKey; readonly to: RowKey }[]): void {
+    this.#hold(holding);
+    for (const { from, to } of moves) {
+      const row = this.#rowsOf(from.mailboxId).get(from.uid);
+      this.#rowsOf(to.mailboxId).delete(to.uid);
+      if (row === undefined) continue;
+      this.#rowsOf(from.mailboxId).delete(from.uid);
+      this.#rowsOf(to.mailboxId).set(to.uid, { ...row, uid: to.uid });
+    }
+  }
+
+  redate(
+    holding: Holding,
+    mailboxId: number,
+    messages: readonly { readonly uid: number; readonly date: number }[],
+  ): void {
+    this.#hold(holding);
+    const rows = this.#rowsOf(mailboxId);
+    for (const { uid, date: sourceDate } of messages) {
+      const row = rows.get(uid);
+      if (row !== undefined) rows.set(uid, { ...row, sourceDate });
+    }
   }
 
   forget(holding: Holding, mailboxId: number, uids: readonly number[]): void {
@@ -239,12 +271,16 @@ export class LedgerTables {
     return isAny;
   }
 
-  verified(holding: Holding, mailboxId: number, uids: readonly number[]): void {
+  verified(
+    holding: Holding,
+    mailboxId: number,
+    messages: readonly { readonly uid: number; readonly destinationUid: number }[],
+  ): void {
     this.#hold(holding);
     const rows = this.#rowsOf(mailboxId);
-    for (const uid of uids) {
+    for (const { uid, destinationUid } of messages) {
       const row = rows.get(uid);
-      if (row !== undefined) rows.set(uid, { ...row, verified: true });
+      if (row?.destinationUid === destinationUid) rows.set(uid, { ...row, verified: true });
     }
   }
 

@@ -25,7 +25,9 @@ export type Deed = {
     | 'renames a mailbox and makes it anew'
     | 'writes a mailbox in small letters'
     | 'renumbers a mailbox'
-    | 'gives a UID to another message';
+    | 'gives UIDs to other messages'
+    | 'tells other dates'
+    | 'tells other dates and numbers';
 };
 
 export type Folder = { readonly name: string; readonly letters: number; readonly specialUse?: string };

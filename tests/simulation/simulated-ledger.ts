@@ -20,16 +20,19 @@ export function openSimulatedLedger(
     rename: (ids, path) => ask('rename', () => tables.rename(holding, ids, path)),
     noteMailbox: (id, reason) => ask('noteMailbox', () => tables.noteMailbox(holding, id, reason)),
     adopt: () => ask('adopt', () => tables.adopt(holding)),
-    async *rows(mailboxId) {
-      const rows = await ask('rows', () => tables.rows(mailboxId));
+    async *rows(mailboxId, fromUid) {
+      const rows = await ask('rows', () => tables.rows(mailboxId, fromUid));
       for (let from = 0; from < rows.length; from += PAGE) yield rows.slice(from, from + PAGE);
     },
     groups: () => ask('groups', () => tables.groups(transfer)),
     open: (groups) => ask(`open ${groups.length}`, () => tables.open(holding, groups)),
-    settle: (rows, closed, former) => ask(`settle ${rows.length}`, () => tables.settle(holding, rows, closed, former)),
+    settle: (rows, closed) => ask(`settle ${rows.length}`, () => tables.settle(holding, rows, closed)),
+    move: (moves) => ask(`move ${moves.length}`, () => tables.move(holding, moves)),
+    redate: (mailboxId, messages) =>
+      ask(`redate ${messages.length}`, () => tables.redate(holding, mailboxId, messages)),
     forget: (mailboxId, uids) => ask('forget', () => tables.forget(holding, mailboxId, uids)),
     forgetRefused: () => ask('forgetRefused', () => tables.forgetRefused(holding)),
-    verified: (mailboxId, uids) => ask('verified', () => tables.verified(holding, mailboxId, uids)),
+    verified: (mailboxId, messages) => ask('verified', () => tables.verified(holding, mailboxId, messages)),
     claimed: (path, uidValidity) => ask('claimed', () => tables.claimed(transfer, path, uidValidity)),
     disown: (path, uidValidity, uid) => ask('disown', () => tables.disown(transfer, path, uidValidity, uid)),
     disowned: () => ask('disowned', () => tables.disowned(transfer)),

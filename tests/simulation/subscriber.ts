@@ -84,15 +84,26 @@ export function perform(deed: Deed, account: SimulatedAccount, chance: Chance): 
     case 'renumbers a mailbox':
       account.renumber(chance.one(folders));
       return;
-    case 'gives a UID to another message': {
-      // As after a backup was restored that did not have the newest one yet.
-      const inbox = account.find('INBOX');
-      const newest = inbox?.messages.at(-1);
-      if (inbox === undefined || newest === undefined) return;
-      account.expunge(inbox, new Set([newest]), WHO);
-      inbox.uidNext = newest.uid;
-      account.store(inbox, lettersOf(chance, 1, 'of the same UID'), WHO);
+    case 'gives UIDs to other messages': {
+      // As after a backup was restored that did not have the newest ones yet, some of which are brought back.
+      if (folder === undefined) return;
+      const newest = folder.messages.slice(-chance.integer(1, 6));
+      account.expunge(folder, new Set(newest), WHO);
+      folder.uidNext = newest[0]?.uid ?? folder.uidNext;
+      account.store(folder, lettersOf(chance, chance.integer(1, 4), `of the same UID ${chance.integer(0, 1e9)}`), WHO);
+      const back = newest.filter(() => chance.happens(0.4));
+      account.store(
+        folder,
+        back.map(({ octets, flags, internalDate }) => ({ octets, flags: [...flags], internalDate })),
+        WHO,
+      );
+      return;
     }
+    case 'tells other dates':
+    case 'tells other dates and numbers':
+      if (folder === undefined) return;
+      for (const each of folder.messages) account.redate(folder, each, chance.integer(1, 90_000), WHO);
+      if (deed.does === 'tells other dates and numbers') account.renumber(folder);
   }
 }
 

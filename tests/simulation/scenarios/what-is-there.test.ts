@@ -32,17 +32,31 @@ test('what the destination has already is not stored again, wherever a worker di
   }
 });
 
-test('a message that the source gives the UID of another one is copied, by the same order and by the next one', async () => {
+test('messages that the source gives the UIDs of others are copied, by the same order and by the next one', async () => {
   for (const given of [{}, { sizes: SMALL }, { source: { roundsSize: true }, destination: { uidPlus: false } }]) {
     for (const atCommand of [20, 24, 28]) {
-      const deeds = [{ side: 'source', atCommand, does: 'gives a UID to another message' } as const];
+      const deeds = [{ side: 'source', atCommand, does: 'gives UIDs to other messages' } as const];
       const { wrong, accounts } = await simulate(scenarioWith([12, 9], { ...given, deeds, orders: 2 }));
       expect({ given, atCommand, wrong }).toEqual({ given, atCommand, wrong: [] });
       const digestsIn = (side: 'source' | 'destination') =>
-        accounts[side].find('INBOX')?.messages.map(({ digest }) => digest) ?? [];
+        [...accounts[side].folders.values()].flatMap(({ messages }) => messages.map(({ digest }) => digest));
       expect(digestsIn('destination')).toEqual(expect.arrayContaining(digestsIn('source')));
     }
   }
+});
+
+test('of what the source tells other dates, and other numbers, nothing is stored again', async () => {
+  for (const given of [
+    {},
+    { source: { roundsSize: true } },
+    { mail: { oneDate: true }, destination: { uidPlus: false } },
+  ])
+    for (const does of ['tells other dates', 'tells other dates and numbers'] as const) {
+      const deeds = [{ side: 'source', atCommand: 24, does }] as const;
+      const { wrong, receipts } = await simulate(scenarioWith([12], { ...given, deeds, orders: 2 }));
+      expect({ given, does, wrong }).toEqual({ given, does, wrong: [] });
+      expect(receipts.map(({ status }) => status)).toEqual(['completed', 'completed']);
+    }
 });
 
 test(

@@ -159,7 +159,7 @@ async function rowsOf(
   { listing, session, run }: Work,
 ): Promise<KnownRows> {
   const known = isNew ? noRows() : await readCurrentRows(mailbox, listing.messages, session, run);
-  const hasTaken = await takeOverOlder(older, mailbox, listing, known.settled, session, run);
+  const hasTaken = await takeOverOlder(older, mailbox, listing, known, session, run);
   return hasTaken ? readRows(mailbox, run, listing.messages) : known;
 }
 

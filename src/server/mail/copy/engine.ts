@@ -187,7 +187,6 @@ async function runEngine<Result>(
     searches: new Map(),
     stale: new Set(),
     gone: new Map(),
-    digests: new Map(),
     unsure: new Map(),
     ...openFaults(),
     opened: { source: new Set(), destination: new Set() },

@@ -91,10 +91,10 @@ async function adoptRows(sql: Sql, transferId: string, mailboxId: number, after:
   );
   const until = part?.until ?? null;
   await sql.query(
-    `insert into ledger (mailbox_id, uid, fate, size, sha256, internal_date, destination_uid_validity,
-       destination_uid, verified, earlier, subject, settled)
+    `insert into ledger (mailbox_id, uid, fate, size, sha256, internal_date, source_date,
+       destination_uid_validity, destination_uid, verified, earlier, subject, settled)
      select distinct on (old.uid) mine.id, old.uid, old.fate, old.size, old.sha256, old.internal_date,
-       old.destination_uid_validity, old.destination_uid, old.verified, true, old.subject, old.settled
+       old.source_date, old.destination_uid_validity, old.destination_uid, old.verified, true, old.subject, old.settled
      from ${EARLIER} ${MINE}
      join ledger old on old.mailbox_id = theirs.id and old.uid > $3 and old.uid <= coalesce($4, ${Number.MAX_SAFE_INTEGER})
        and old.fate in ('stored', 'kept', 'changed', 'twin', 'taken') and old.removal is distinct from 'removed'

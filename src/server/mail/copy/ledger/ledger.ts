@@ -71,6 +71,8 @@ export type Row = {
   readonly sha256?: string;
   /** Seconds since the epoch. */
   readonly date: number | null;
+  /** What the source has told since, where that is another date. */
+  readonly sourceDate?: number;
   readonly destinationUidValidity?: bigint;
   readonly destinationUid?: number;
   /** Read back and found to be what was sent. */
@@ -81,15 +83,19 @@ export type Row = {
   readonly subject?: string;
 };
 
+export type RowKey = { readonly mailboxId: number; readonly uid: number };
+
 /**
  * `earlier` is only used if the message has no row yet. `flags`: those it was appended with; `storedSha256`: hex, of
- * what is there if that is in a form of the provider's own. Both stay as they were when they are left out.
+ * what is there if that is in a form of the provider's own. Both stay as they were when they are left out. `isKnown`: it is
+ * only written while a row of this message, under this UID and where it is at the destination, is there.
  */
-export type NewRow = Omit<Row, 'earlier'> & {
+export type NewRow = Omit<Row, 'earlier' | 'sourceDate'> & {
   readonly mailboxId: number;
   readonly earlier?: boolean;
   readonly flags?: readonly string[];
   readonly storedSha256?: string;
+  readonly isKnown?: boolean;
 };
 
 /** A message of the destination that no row claims, and that is to be expunged. */
@@ -115,8 +121,8 @@ export type Ledger = {
    * was stored or taken away, and their open groups, as far as there is nothing of this transfer yet. Does so once.
    */
   adopt(): Promise<void>;
-  /** All rows of a mailbox by rising source UID, in pages. */
-  rows(mailboxId: number): AsyncIterable<readonly Row[]>;
+  /** All rows of a mailbox by rising source UID, from one on, in pages. */
+  rows(mailboxId: number, fromUid?: number): AsyncIterable<readonly Row[]>;
   /** Open groups of this transfer. */
   groups(): Promise<readonly Group[]>;
   /** Commits intents. @returns them with their IDs, in the same order */
@@ -124,23 +130,25 @@ export type Ledger = {
   /**
    * Writes rows, each in place of an older one of the same message, and closes groups: a message of a closed group
    * without a row waits again.
-   * @param former rows under an older mailbox, which are deleted by the same commit
-   * @returns the rows not written, because an earlier worker has disowned their messages
+   * @returns the rows not written, because an earlier worker has disowned their messages, or they are not known any more
    */
-  settle(
-    rows: readonly NewRow[],
-    closed?: readonly number[],
-    former?: readonly Pick<NewRow, 'mailboxId' | 'uid'>[],
-  ): Promise<readonly NewRow[]>;
-  /** Forgets rows: those messages wait again, or have a row under another mailbox. */
+  settle(rows: readonly NewRow[], closed?: readonly number[]): Promise<readonly NewRow[]>;
+  /** Gives rows another mailbox or UID, in place of what has that. None has what another one of these has had. */
+  move(moves: readonly { readonly from: RowKey; readonly to: RowKey }[]): Promise<void>;
+  /** Notes which dates the source tells of messages by now, in seconds since the epoch. */
+  redate(mailboxId: number, messages: readonly { readonly uid: number; readonly date: number }[]): Promise<void>;
+  /** Forgets rows: those messages wait again. */
   forget(mailboxId: number, uids: readonly number[]): Promise<void>;
   /**
    * Forgets messages that were refused, or not handed out, without a visible cause in the message itself.
    * @returns whether there was any
    */
   forgetRefused(): Promise<boolean>;
-  /** Notes that these were read back and are what was sent. */
-  verified(mailboxId: number, uids: readonly number[]): Promise<void>;
+  /** Notes that these were read back and are what was sent, as far as they still have those rows. */
+  verified(
+    mailboxId: number,
+    messages: readonly { readonly uid: number; readonly destinationUid: number }[],
+  ): Promise<void>;
   /** The destination UIDs that rows of this transfer have. */
   claimed(destinationPath: string, uidValidity: bigint): Promise<ReadonlySet<number>>;
   /**

@@ -28,8 +28,8 @@ export function openLedger(database: Database, lease: Lease): Ledger {
   return {
     ...ledgerMailboxes(database, lease),
     adopt: () => adopt(database, transferId, epoch),
-    async *rows(mailboxId) {
-      for (let after = 0; ;) {
+    async *rows(mailboxId, fromUid = 1) {
+      for (let after = fromUid - 1; ;) {
         // By the column, which is indexed; `uid` alone would be the expression that is selected under that name.
         const rows = await pageByIndex<LedgerRow>(
           database,
@@ -58,13 +58,20 @@ export function openLedger(database: Database, lease: Lease): Ledger {
       await write((writes) => writes.opened.push(...opened));
       return opened;
     },
-    settle: async (rows, closed = [], former = []) => {
+    settle: async (rows, closed = []) => {
       const written = await write((writes) => {
         for (const row of rows) writes.rows.set(keyOf(row.mailboxId, row.uid), row);
         writes.closed.push(...closed);
-        writes.former.push(...former.map(({ mailboxId, uid }) => ({ mailbox_id: mailboxId, uid })));
       });
       return rows.filter((row) => !written.has(keyOf(row.mailboxId, row.uid)));
+    },
+    move: async (moves) => {
+      if (moves.length === 0) return;
+      await write((writes) => writes.moves.push(...moves));
+    },
+    redate: async (mailboxId, messages) => {
+      if (messages.length === 0) return;
+      await write((writes) => writes.dates.push(...messages.map((each) => ({ ...each, mailboxId }))));
     },
     forget: async (mailboxId, uids) => {
       await database.query(
@@ -83,8 +90,8 @@ export function openLedger(database: Database, lease: Lease): Ledger {
       );
       return forgotten.length > 0;
     },
-    verified: async (mailboxId, uids) => {
-      await write((writes) => writes.verified.push(...uids.map((uid) => ({ mailbox_id: mailboxId, uid }))));
+    verified: async (mailboxId, messages) => {
+      await write((writes) => writes.verified.push(...messages.map((each) => ({ ...each, mailboxId }))));
     },
     ...ownershipAt(database, transferId),
     traffic: async (since) => {

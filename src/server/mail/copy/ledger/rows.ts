@@ -49,7 +49,7 @@ export function mailboxJson(mailbox: NewMailbox) {
 }
 
 export const COLUMNS = `uid::float8 as uid, fate, size::float8 as size, encode(sha256, 'hex') as sha256,
-  internal_date::float8 as date, destination_uid_validity::text as destination_uid_validity,
+  internal_date::float8 as date, source_date::float8 as source_date, destination_uid_validity::text as destination_uid_validity,
   destination_uid::float8 as destination_uid, verified, earlier, reason, subject`;
 
 export type LedgerRow = {
@@ -58,6 +58,7 @@ export type LedgerRow = {
   size: number;
   sha256: string | null;
   date: number | null;
+  source_date: number | null;
   destination_uid_validity: string | null;
   destination_uid: number | null;
   verified: boolean;
@@ -77,6 +78,7 @@ export function rowOf(row: LedgerRow): Row {
     verified,
     earlier,
     ...(row.sha256 === null ? {} : { sha256: row.sha256 }),
+    ...(row.source_date === null ? {} : { sourceDate: row.source_date }),
     ...(row.destination_uid_validity === null ? {} : { destinationUidValidity: BigInt(row.destination_uid_validity) }),
     ...(row.destination_uid === null ? {} : { destinationUid: row.destination_uid }),
     ...(row.reason === null ? {} : { reason: row.reason }),
@@ -100,6 +102,7 @@ export function rowJson(row: NewRow) {
     subject: row.subject === undefined ? undefined : storable(row.subject),
     flags: row.flags,
     stored_sha256: row.storedSha256,
+    known: row.isKnown,
   };
 }
 

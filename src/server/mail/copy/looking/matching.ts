@@ -13,7 +13,7 @@ import { inParts, isUnlisted, stillThere } from './looking.ts';
  */
 const READ_ANYWAY = 200;
 /** How far at most some servers round RFC822.SIZE, in octets. */
-const ABOUT_OCTETS = 4096;
+export const ABOUT_OCTETS = 4096;
 /** What the destination does not hand out is recognised by its size and date, and read back later. */
 const AS_LISTED = { isAskedAgain: true };
 

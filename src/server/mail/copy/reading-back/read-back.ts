@@ -73,7 +73,7 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
     await passOver(messages);
     return;
   }
-  const verified: number[] = [];
+  const verified: Unchecked[] = [];
   const noting: Promise<void>[] = [];
   const note = () => {
     const noted = ledger.verified(mailbox.id, verified.splice(0));
@@ -89,7 +89,7 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
       unread.delete(found.uid);
       for (const message of expected) {
         if (same.has(message) && isSameDate(found, message)) {
-          verified.push(message.uid);
+          verified.push(message);
           findings.read.add(message);
         } else different.push(message);
         noteFlags(path, found, message, findings);
@@ -291,5 +291,6 @@ export function rowOf(message: Unchecked, mailboxId: number, uidValidity: bigint
     fate,
     destinationUidValidity: uidValidity,
     verified: fate !== 'lost' && fate !== 'taken',
+    isKnown: true,
   };
 }

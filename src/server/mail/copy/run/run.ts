@@ -143,8 +143,6 @@ export type Run = {
    * By mailbox, how many messages of its last listing were gone when they were asked for, and how many it had then.
    */
   readonly gone: Map<number, { readonly count: number; readonly exists: number }>;
-  /** What messages of the source were that may be others than their rows': by the name of their place and their UID. */
-  readonly digests: Map<string, Map<number, { readonly date: number | null; readonly sha256: string }>>;
   /**
    * To be called for messages that are listed but not handed out, each by a unique name: this may be momentary.
    * @throws {MailError} the first time, so that they are asked for again
