@@ -85,8 +85,8 @@ const project = (folder: Folder) => ({
     environment: 'node' as const,
     include: [...(folder.files ?? [`tests/${folder.name}/**/*.test.ts`])],
     env: { IS_PROOF: String(folder.isProof === true) },
-    // The files of a folder share processes, which compile and load the product once.
-    isolate: folder.isProof === true,
+    // The files of a folder share processes, which compile and load the product once; proofs measure theirs.
+    isolate: folder.isProof === true && folder.files === undefined,
     testTimeout: folder.timeout,
     // A second, which is the default, says more of the machine than of the product.
     expect: { poll: { timeout: 20_000 } },

@@ -104,7 +104,7 @@ test(
   async () => {
     const letters = 60;
     const given = { sizes: SMALL, upADay: 500_000_000 };
-    const cases = [1, 3, 8, 30].flatMap((count) => [false, true].map((multiAppend) => ({ count, multiAppend })));
+    const cases = [1, 3, 30].flatMap((count) => [false, true].map((multiAppend) => ({ count, multiAppend })));
     for (const { count, multiAppend } of sampleOf(cases, cases.length)) {
       const destination = { multiAppend, appendsADay: letters - count };
       const { wrong, receipts, accounts } = await simulate(scenarioWith([letters], { ...given, destination }));

@@ -75,8 +75,11 @@ test(
     const moments: { taken: number; dies: number }[] = [];
     for (let taken = 0.05; taken < 1; taken += 0.15)
       for (let dies = taken + 0.05; dies < 1; dies += 0.2) moments.push({ taken, dies });
-    const cases = mailboxes.flatMap((mailbox) => moments.map((moment) => ({ ...mailbox, ...moment })));
-    for (const each of sampleOf(cases, 15)) {
+    // Each mailbox has every other moment, and each moment every other mailbox.
+    const cases = mailboxes.flatMap((mailbox, which) =>
+      moments.filter((_, at) => (at + which) % 2 === 0).map((moment) => ({ ...mailbox, ...moment })),
+    );
+    for (const each of sampleOf(cases, 9)) {
       const { letters, taken, dies, ...given } = each;
       const scenario = await dyingAt([dies], scenarioWith(letters, given));
       const { trace } = await simulate(scenario, { keepsTrace: true });
