@@ -1,7 +1,8 @@
 import { isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Listed, MailWriter, Opened, Selected } from '../imap/streams.ts';
 import type { AddedMailbox, Group, LedgerMailbox, Planned } from './ledger/ledger.ts';
-import { noRows, olderOf, readCurrentRows, readRows, takeOverOlder, type KnownRows } from './looking/known-rows.ts';
+import { readCurrentRows, takeOverOlder } from './looking/changed-uids.ts';
+import { noRows, olderOf, readRows, type KnownRows } from './looking/known-rows.ts';
 import { listMailbox, type Listing } from './looking/listing.ts';
 import { afterRefusal, openBoth, reopen, unlessClosed } from './mailboxes/both-mailboxes.ts';
 import { findAnew } from './mailboxes/renumbered.ts';
@@ -158,9 +159,11 @@ async function rowsOf(
   older: readonly LedgerMailbox[],
   { listing, session, run }: Work,
 ): Promise<KnownRows> {
-  const known = isNew ? noRows() : await readCurrentRows(mailbox, listing.messages, session, run);
-  const hasTaken = await takeOverOlder(older, mailbox, listing, known, session, run);
-  return hasTaken ? readRows(mailbox, run, listing.messages) : known;
+  const listed = listing.messages;
+  const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const now = { mailbox, listed, place, run };
+  const known = isNew ? noRows() : await readCurrentRows(now);
+  return (await takeOverOlder(older, known, now)) ? readRows(mailbox, run, listed) : known;
 }
 
 /**

@@ -4,7 +4,8 @@ import type { UidSet } from '../ledger/columns.ts';
 import type { Group, LedgerMailbox, NewRow, Planned } from '../ledger/ledger.ts';
 import { AT_DESTINATION, readRows } from '../looking/known-rows.ts';
 import { listedFrom } from '../looking/looking.ts';
-import { match, type Found } from '../looking/matching.ts';
+import { match } from '../looking/matching.ts';
+import type { Found } from '../looking/wanted.ts';
 import { isMissing } from '../mailboxes/missing.ts';
 import { findRenamed } from '../mailboxes/moved.ts';
 import { isUnsureDate } from '../message/odd-dates.ts';
@@ -120,7 +121,7 @@ export async function settleOpen(
   const matching = { areStored, readsRest: true, areNew };
   // Their digests are known, even if the source has them under another name by now.
   const looked = wanted.map((message) => said.get(message.uid) ?? message);
-  const { found, gone, unseen } = await match(looked, source, candidates, destination, run, matching);
+  const { found, gone, unseen } = await match(looked, candidates, { source, destination, run }, matching);
   run.askAgain(unseen);
   const missing = source === null ? [] : wanted.filter(({ uid }) => !found.has(uid) && !gone.has(uid));
   const elsewhere = await findRenamed(missing, before, mailbox, source, checker, run);
@@ -266,9 +267,8 @@ export async function settleUnsaid(
     if (!claims.has(listed.uid)) candidates.push(listed);
   }
   const source = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
-  const { found, unseen } = await match(unsaid, source, candidates, destinationPlace(checker, path, uidValidity), run, {
-    areStored: () => true,
-  });
+  const destination = destinationPlace(checker, path, uidValidity);
+  const { found, unseen } = await match(unsaid, candidates, { source, destination, run }, { areStored: () => true });
   run.askAgain(unseen);
   const digests = await standingFor(unsaid, found, mailbox, run);
   const isThere = (uid: number) => there.has(uid) || claims.has(uid);
