@@ -232,7 +232,7 @@ async function settleAndSend(
   run.unlooked.set(place, from);
   if (groups.length > 0) {
     const wanted = wantedOf(groups, mailbox, waitingIn(listing, known), known.settled, run);
-    const rows = await unlessClosed(settleOpen(groups, wanted, mailbox, claims, session, run));
+    const rows = await unlessClosed(settleOpen({ groups, wanted, mailbox, claims }, session, run));
     noteKnown(rows, known, into);
     run.settled(folder.sourcePath, rows);
   }
