@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { match, type Wanted } from '../../src/server/mail/copy/looking/matching.ts';
+import { match } from '../../src/server/mail/copy/looking/matching.ts';
+import type { Wanted } from '../../src/server/mail/copy/looking/wanted.ts';
 import { portraits } from '../../src/server/mail/copy/message/digest.ts';
 import type { Run } from '../../src/server/mail/copy/run/run.ts';
 import { destinationPlace, openFaults, sourcePlace } from '../../src/server/mail/copy/troubles/breaks.ts';
@@ -55,13 +56,11 @@ async function matched({ source, destination, handsOut }: Scene, signal = new Ab
     return { uid, size: text.length, flags: [], internalDate: watched(date, look) };
   });
   const run = { ...openFaults(), looked: () => {}, copy: { signal } } as unknown as Run;
-  const { found } = await match(
-    wanted,
-    sourcePlace(readerOf(source, true, look), 'INBOX', 1n),
-    listed,
-    destinationPlace(readerOf(destination, handsOut, look), 'INBOX', 1n),
+  const { found } = await match(wanted, listed, {
+    source: sourcePlace(readerOf(source, true, look), 'INBOX', 1n),
+    destination: destinationPlace(readerOf(destination, handsOut, look), 'INBOX', 1n),
     run,
-  );
+  });
   return { found, looks };
 }
 

@@ -18,7 +18,7 @@ import {
 } from '../../src/server/forwarding/set-up-forwarding.ts';
 import { readReply, SieveSyntaxError } from '../../src/server/forwarding/sieve-reply.ts';
 import { openSieveSession, sievePlaceOf, type SieveSession } from '../../src/server/forwarding/sieve-session.ts';
-import { openSieveSocket } from '../../src/server/forwarding/sieve-socket.ts';
+import { SieveSocket } from '../../src/server/forwarding/sieve-socket.ts';
 import { openLog } from '../../src/server/log.ts';
 import { openForwarded } from '../../src/server/mail/copy/forwarded.ts';
 import { openFaults } from '../../src/server/mail/copy/troubles/breaks.ts';
@@ -851,7 +851,7 @@ describe('an odd server of scripts', () => {
     });
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
-    using socket = openSieveSocket({ host: '127.0.0.1', port }, AbortSignal.timeout(WITHIN_MS));
+    using socket = new SieveSocket({ host: '127.0.0.1', port }, AbortSignal.timeout(WITHIN_MS));
     expect(await socket.reply()).toMatchObject({ status: 'OK' });
     await hungUp.promise;
     await expect(socket.reply()).rejects.toMatchObject({ fault: 'lost' });

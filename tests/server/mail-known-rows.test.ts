@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { MessageList, UidSet } from '../../src/server/mail/copy/ledger/columns.ts';
 import type { LedgerMailbox, Row, RowKey } from '../../src/server/mail/copy/ledger/ledger.ts';
-import { readCurrentRows, readRows, takeOverOlder } from '../../src/server/mail/copy/looking/known-rows.ts';
-import type { Listing } from '../../src/server/mail/copy/looking/listing.ts';
+import { readCurrentRows, takeOverOlder } from '../../src/server/mail/copy/looking/changed-uids.ts';
+import { readRows } from '../../src/server/mail/copy/looking/known-rows.ts';
 import { secondsOf } from '../../src/server/mail/copy/message/digest.ts';
-import type { Run, Session } from '../../src/server/mail/copy/run/run.ts';
-import { openFaults } from '../../src/server/mail/copy/troubles/breaks.ts';
+import type { Run } from '../../src/server/mail/copy/run/run.ts';
+import { openFaults, sourcePlace } from '../../src/server/mail/copy/troubles/breaks.ts';
 import { memoryAccount } from '../support/memory-mailbox.ts';
 
 const MAILBOX: LedgerMailbox = { id: 1, sourcePath: 'INBOX', sourceUidValidity: 7n, destinationPath: 'INBOX' };
@@ -73,16 +73,16 @@ async function takenOver(before: readonly Known[], now: readonly Told[], settled
     redate: async (_: number, dates: readonly unknown[]) => void redated.push(...dates),
     forget: async (_: number, uids: readonly number[]) => void forgotten.push(...uids),
   };
-  const listing = { messages: new MessageList() } as Listing;
+  const listed = new MessageList();
   for (const { uid, bytes, internalDate } of messages)
-    listing.messages.set({ uid, size: bytes.length, date: secondsOf(internalDate) });
+    listed.set({ uid, size: bytes.length, date: secondsOf(internalDate) });
   const known = { settled: new UidSet(), hasFormer: false };
   for (const uid of settled) known.settled.add(uid);
   const clock = { now: () => NOW * 1000 };
   const run = { ...openFaults(), looked: () => {}, askAgain: () => {}, copy: { ledger, clock } } as unknown as Run;
-  const session = { reader: await source.reader() } as unknown as Session;
+  const place = sourcePlace(await source.reader(), 'INBOX', 8n);
   const mailbox = { ...MAILBOX, id: 2, sourceUidValidity: 8n };
-  const hasTaken = await takeOverOlder([MAILBOX], mailbox, listing, known, session, run);
+  const hasTaken = await takeOverOlder([MAILBOX], known, { mailbox, listed, place, run });
   return { hasTaken, taken, former, redated, forgotten, read: fetched.length };
 }
 
@@ -131,18 +131,19 @@ async function waitingOf(
       for (const uid of uids) rows.delete(uid);
     },
   };
-  const listing = { messages: new MessageList() } as Listing;
+  const listed = new MessageList();
   for (const { uid, bytes, internalDate } of messages)
-    listing.messages.set({ uid, size: bytes.length, date: secondsOf(internalDate) });
+    listed.set({ uid, size: bytes.length, date: secondsOf(internalDate) });
   const clock = { now: () => NOW * 1000 };
   const run = { ...openFaults(), looked: () => {}, askAgain: () => {}, copy: { ledger, clock } } as unknown as Run;
-  const session = { reader: await source.reader() } as unknown as Session;
+  const place = sourcePlace(await source.reader(), 'INBOX', 7n);
+  const current = { mailbox: MAILBOX, listed, place, run };
   const waiting: string[][] = [];
   const read: number[] = [];
   for (let time = 1; time <= 2; time += 1) {
-    const known = await readCurrentRows(MAILBOX, listing.messages, session, run);
-    await takeOverOlder([], MAILBOX, listing, known, session, run);
-    const { settled } = await readRows(MAILBOX, run, listing.messages);
+    const known = await readCurrentRows(current);
+    await takeOverOlder([], known, current);
+    const { settled } = await readRows(MAILBOX, run, listed);
     waiting.push(now.flatMap(({ name }, at) => (settled.has(1 + at) ? [] : [name])));
     read.push(fetched.splice(0).length);
   }

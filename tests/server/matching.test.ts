@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { match, type Wanted } from '../../src/server/mail/copy/looking/matching.ts';
+import { match } from '../../src/server/mail/copy/looking/matching.ts';
+import type { Wanted } from '../../src/server/mail/copy/looking/wanted.ts';
 import type { Run } from '../../src/server/mail/copy/run/run.ts';
 import { destinationPlace, messageName, openFaults, sourcePlace } from '../../src/server/mail/copy/troubles/breaks.ts';
 import type { Listed } from '../../src/server/mail/imap/streams.ts';
@@ -81,10 +82,8 @@ async function matched(
       const { uid, text = TEXT, date = DATE, size = sizeOf(mail), isKnown = false } = mail;
       return { uid, size, date, ...(isKnown ? { sha256: createHash('sha256').update(text).digest('hex') } : {}) };
     }),
-    asked,
     candidates.map((listed) => ({ ...listed, size: listedSize(listed.size) })),
-    destinationPlace(checker, 'Lists', 1n),
-    run,
+    { source: asked, destination: destinationPlace(checker, 'Lists', 1n), run },
     { areStored: (uid) => stored.includes(uid), areNew },
   );
   return {

@@ -113,7 +113,7 @@ test.each<[string, readonly Partial<Row>[], number | undefined]>([
   const { run, session, told } = await mailboxWith([sent], [{ uid: 11, date: DATE + 60 }], given);
   const wanted = [plannedAs(sent)];
   const group = { ...groupAt(10, MAILBOX.id), messages: wanted };
-  await settleOpen([group], wanted, MAILBOX, new Set(), session, run);
+  await settleOpen({ groups: [group], wanted, mailbox: MAILBOX, claims: new Set() }, session, run);
   expect(told()).toEqual(uid === undefined ? [] : [[1, uid, 'stored']]);
 });
 

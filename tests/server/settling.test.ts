@@ -100,9 +100,7 @@ async function rowsOfStored(...answers: readonly { readonly uid: number; readonl
       uidNext: 10,
       messages: answers.map((_, at) => ({ uid: at + 1, size: 16, date: 0 })),
     },
-    sent,
-    [],
-    answers.map((answer) => ({ kind: 'stored', ...answer })),
+    { sent, tooLarge: [], appended: answers.map((answer) => ({ kind: 'stored', ...answer })) },
     { together: true },
     sending,
   );

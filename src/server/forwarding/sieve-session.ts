@@ -2,7 +2,7 @@ import type { Settings } from '../../contract/settings.ts';
 import { MailError } from '../mail/imap/mail-error.ts';
 import { trustIn } from '../mail/imap/connection.ts';
 import { writeString, type SieveReply } from './sieve-reply.ts';
-import { openSieveSocket, type SieveSocket } from './sieve-socket.ts';
+import { SieveSocket } from './sieve-socket.ts';
 
 const SIEVE_PORT = 4190;
 
@@ -49,7 +49,7 @@ type Account = { readonly email: string; readonly password: string; readonly pla
  * @throws {MailError}
  */
 export async function openSieveSession(account: Account, signal: AbortSignal): Promise<SieveSession> {
-  const socket = openSieveSocket(account.place, signal);
+  const socket = new SieveSocket(account.place, signal);
   try {
     const capabilities = await signIn(account, socket);
     return sessionOn(socket, capabilities);

@@ -104,17 +104,6 @@ export function googleWriter(web: Web): ContactWriter {
     return outcome;
   };
 
-  const setPhoto = async (person: string, { photo }: Contact, signal: AbortSignal): Promise<string[]> => {
-    if (photo === undefined) return [];
-    const request = {
-      method: 'PATCH',
-      url: below(web, `v1/${person}:updateContactPhoto`),
-      json: { photoBytes: Buffer.from(photo.bytes).toString('base64') },
-      repeatable: true,
-    };
-    return putPhoto(() => askJson(web, request, signal));
-  };
-
   const fill = async (existing: ExistingContact, contact: Contact, signal: AbortSignal): Promise<FillResult> => {
     const url = below(web, `v1/${existing.id}`);
     url.searchParams.set('personFields', `${COMPARED_FIELDS},metadata`);
@@ -126,10 +115,10 @@ export function googleWriter(web: Web): ContactWriter {
     const toSet = added.filter((part) => part !== 'photo');
     await groups.make(add.groups, signal);
     const fields = toSet.length === 0 ? {} : filledPerson(person, add, groups.resourcesOf(add));
-    const updated = await update(person, fields, signal);
+    const updated = await updatePerson(web, person, fields, signal);
     if (updated === 'gone') return { outcome: 'gone' };
     const refused = typeof updated === 'number';
-    const photo = await setPhoto(existing.id, add, signal);
+    const photo = await setPhoto(web, existing.id, add, signal);
     const notes = [...stayNote(stays), ...(refused ? [refusedNote(updated)] : []), ...groups.notesOn(add), ...photo];
     const isFilled = updated === 'set' || (add.photo !== undefined && photo.length === 0);
     return {
@@ -137,27 +126,6 @@ export function googleWriter(web: Web): ContactWriter {
       stays: [...stays, ...(refused ? toSet : []), ...groups.refusedOf(add), ...staysOf(photo)],
       notes,
     };
-  };
-
-  /** A number is the status with which Google refused it. */
-  const update = async (
-    person: Person,
-    fields: ReturnType<typeof filledPerson>,
-    signal: AbortSignal,
-  ): Promise<'set' | 'nothing' | 'gone' | number> => {
-    const mask = Object.keys(fields).join(',');
-    if (mask === '') return 'nothing';
-    const url = below(web, `v1/${person.resourceName}:updateContact`);
-    url.searchParams.set('updatePersonFields', mask);
-    const sources = person.metadata?.sources.filter(({ type }) => type === 'CONTACT');
-    const json = { etag: person.etag, ...(sources === undefined ? {} : { metadata: { sources } }), ...fields };
-    const answer = await askJson(web, { method: 'PATCH', url, json, repeatable: true }, signal);
-    if (isConflict(answer)) throw new Conflict();
-    if (answer.status === 200) return 'set';
-    if (isGone(answer)) return 'gone';
-    const refusal = refusalOf(web, answer);
-    if (refusal.fault !== 'refused') throw refusal;
-    return answer.status;
   };
 
   const notesOn = (contact: Contact) => [...spillNotes(personOf(contact, []).spill), ...groups.notesOn(contact)];
@@ -177,7 +145,7 @@ export function googleWriter(web: Web): ContactWriter {
         if (result === undefined) throw new ContactStoreError('unavailable', 'Google did not say what it created');
         if ('outcome' in result) results.push(result);
         else {
-          const photo = await setPhoto(result.resourceName, contact, signal);
+          const photo = await setPhoto(web, result.resourceName, contact, signal);
           const notes = [...notesOn(contact), ...photo];
           results.push({ outcome: 'written', notes, stays: [...groups.refusedOf(contact), ...staysOf(photo)] });
         }
@@ -199,6 +167,40 @@ export function googleWriter(web: Web): ContactWriter {
       return [...groups.notesOn({ groups: [group.name] }), ...notesOfGroup(group)];
     },
   };
+}
+
+/** @returns remarks on a photo that did not get there */
+async function setPhoto(web: Web, person: string, { photo }: Contact, signal: AbortSignal): Promise<string[]> {
+  if (photo === undefined) return [];
+  const request = {
+    method: 'PATCH',
+    url: below(web, `v1/${person}:updateContactPhoto`),
+    json: { photoBytes: Buffer.from(photo.bytes).toString('base64') },
+    repeatable: true,
+  };
+  return putPhoto(() => askJson(web, request, signal));
+}
+
+/** @returns the status as a number where Google refuses it. @throws {Conflict} */
+async function updatePerson(
+  web: Web,
+  person: Person,
+  fields: ReturnType<typeof filledPerson>,
+  signal: AbortSignal,
+): Promise<'set' | 'nothing' | 'gone' | number> {
+  const mask = Object.keys(fields).join(',');
+  if (mask === '') return 'nothing';
+  const url = below(web, `v1/${person.resourceName}:updateContact`);
+  url.searchParams.set('updatePersonFields', mask);
+  const sources = person.metadata?.sources.filter(({ type }) => type === 'CONTACT');
+  const json = { etag: person.etag, ...(sources === undefined ? {} : { metadata: { sources } }), ...fields };
+  const answer = await askJson(web, { method: 'PATCH', url, json, repeatable: true }, signal);
+  if (isConflict(answer)) throw new Conflict();
+  if (answer.status === 200) return 'set';
+  if (isGone(answer)) return 'gone';
+  const refusal = refusalOf(web, answer);
+  if (refusal.fault !== 'refused') throw refusal;
+  return answer.status;
 }
 
 /** Somebody has changed the contact since it was read. */

@@ -1,9 +1,10 @@
 import { isRefusal, MailError } from '../imap/mail-error.ts';
 import type { Listed, MailWriter, Opened, Selected } from '../imap/streams.ts';
 import type { AddedMailbox, Group, LedgerMailbox, Planned } from './ledger/ledger.ts';
-import { noRows, olderOf, readCurrentRows, readRows, takeOverOlder, type KnownRows } from './looking/known-rows.ts';
+import { readCurrentRows, takeOverOlder } from './looking/changed-uids.ts';
+import { noRows, olderOf, readRows, type KnownRows } from './looking/known-rows.ts';
 import { listMailbox, type Listing } from './looking/listing.ts';
-import { afterRefusal, openBoth, reopen, unlessClosed } from './mailboxes/both-mailboxes.ts';
+import { afterRefusal, openBoth, overNewReader, overNewSession, unlessClosed } from './mailboxes/both-mailboxes.ts';
 import { findAnew } from './mailboxes/renumbered.ts';
 import { hasBrokenOff, perhapsPresent, settlePresent } from './recovery/present.ts';
 import { settleOpen, settleUnsaid, wantedOf } from './recovery/recovery.ts';
@@ -95,14 +96,16 @@ type Work = {
   readonly goesOn: () => boolean;
 };
 
-type Into = Omit<Sending, 'resolve'>;
-
 /** A copy that was begun ahead: both mailboxes are being opened, and the first messages have been asked for. */
 type Begun = {
   readonly selected: Promise<Selected>;
   readonly claims: Promise<ReadonlySet<number>>;
   readonly fetches: Fetches;
 };
+
+/** What a folder's messages go into, with what the ledger knows of them. */
+type Filling = Omit<Sending, 'resolve'> &
+  Pick<Work, 'folder' | 'listing'> & { readonly known: KnownRows; readonly begun: Begun | undefined };
 
 function begin(folder: Folder, path: string, listing: FolderListing, session: Session, run: Run): Begun | undefined {
   const messages = listing.messages.filter(({ uid }) => !listing.leftOut.has(uid));
@@ -144,7 +147,7 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
     const claims = new Set(
       await (begun?.claims ?? run.copy.ledger.claimed(mailbox.destinationPath, selected.uidValidity)),
     );
-    await settleAndSend({ mailbox, selected, claims, session, run, goesOn }, known, groups, begun, work);
+    await settleAndSend(groups, { ...work, mailbox, selected, claims, known, begun });
     await unlessNoneIsKnown(mailbox, work);
   }
   for (const check of known.checks) run.check(check);
@@ -158,9 +161,11 @@ async function rowsOf(
   older: readonly LedgerMailbox[],
   { listing, session, run }: Work,
 ): Promise<KnownRows> {
-  const known = isNew ? noRows() : await readCurrentRows(mailbox, listing.messages, session, run);
-  const hasTaken = await takeOverOlder(older, mailbox, listing, known, session, run);
-  return hasTaken ? readRows(mailbox, run, listing.messages) : known;
+  const listed = listing.messages;
+  const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
+  const now = { mailbox, listed, place, run };
+  const known = isNew ? noRows() : await readCurrentRows(now);
+  return (await takeOverOlder(older, known, now)) ? readRows(mailbox, run, listed) : known;
 }
 
 /**
@@ -215,34 +220,28 @@ async function findAllAnew(
 }
 
 /** Settles what a crash left open and what the destination has already, then sends the rest. */
-async function settleAndSend(
-  into: Into,
-  known: KnownRows,
-  groups: readonly Group[],
-  begun: Begun | undefined,
-  work: Work,
-): Promise<void> {
-  const { folder, listing } = work;
-  const { mailbox, selected, claims, session, run } = into;
+async function settleAndSend(groups: readonly Group[], filling: Filling): Promise<void> {
+  const { folder, listing, mailbox, selected, claims, known, begun, session, run } = filling;
   const place = `${mailbox.id} ${selected.uidValidity}`;
   const from = Math.min(unknownFrom(mailbox, selected, known, groups), run.unlooked.get(place) ?? Infinity);
   run.unlooked.set(place, from);
   if (groups.length > 0) {
     const wanted = wantedOf(groups, mailbox, waitingIn(listing, known), known.settled, run);
-    const rows = await unlessClosed(settleOpen(groups, wanted, mailbox, claims, session, run));
-    noteKnown(rows, known, into);
+    const rows = await unlessClosed(settleOpen({ groups, wanted, mailbox, claims }, session, run));
+    noteKnown(rows, filling);
     run.settled(folder.sourcePath, rows);
   }
   const waiting = waitingIn(listing, known);
-  const perhaps = await perhapsPresent(waiting, from, into);
+  const perhaps = await perhapsPresent(waiting, from, filling);
   if (perhaps.length === 0) {
     run.unlooked.delete(place);
-    return sendWaiting(waiting, into, begun, work, known);
+    return sendWaiting(waiting, filling);
   }
   const lookAndSend = async (by: Session) => {
-    noteKnown(await settlePresent(perhaps, { ...into, session: by }), known, into);
+    const over = { ...filling, begun: undefined, session: by };
+    noteKnown(await settlePresent(perhaps, over), over);
     run.unlooked.delete(place);
-    await sendWaiting(waitingIn(listing, known), { ...into, session: by }, undefined, work, known);
+    await sendWaiting(waitingIn(listing, known), over);
   };
   if (begun === undefined)
     return hasBrokenOff(mailbox, run) ? overNewSession(session, mailbox, run, lookAndSend) : lookAndSend(session);
@@ -251,14 +250,10 @@ async function settleAndSend(
   await overNewReader(session, mailbox, run, lookAndSend);
 }
 
-function noteKnown(
-  rows: readonly Pick<Planned, 'uid'>[],
-  { settled }: KnownRows,
-  { mailbox, session, run }: Into,
-): void {
+function noteKnown(rows: readonly Pick<Planned, 'uid'>[], { known, mailbox, session, run }: Filling): void {
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   for (const { uid } of rows) {
-    settled.add(uid);
+    known.settled.add(uid);
     run.otherwise.delete(messageName(place, uid));
   }
 }
@@ -295,23 +290,18 @@ async function mailboxOf(destinationPath: string, { folder, listing, run }: Work
   return { ...mailbox, sourcePath };
 }
 
-async function sendWaiting(
-  waiting: readonly Planned[],
-  into: Into,
-  begun: Begun | undefined,
-  { folder, listing: { messages } }: Work,
-  known: KnownRows,
-): Promise<void> {
-  const { mailbox, selected, session, run } = into;
+async function sendWaiting(waiting: readonly Planned[], filling: Filling): Promise<void> {
+  const { folder, listing, mailbox, selected, known, begun, session, run } = filling;
   let lookFrom = selected.uidNext ?? 1;
   const sendingOver = (by: Session): Sending => ({
-    ...into,
+    ...filling,
     session: by,
     resolve: async (unsaid: readonly Unsaid[], ids: readonly number[]) => {
-      lookFrom = await settleUnsaid(unsaid, ids, { ...into, session: by, from: lookFrom });
+      lookFrom = await settleUnsaid(unsaid, ids, { ...filling, session: by, from: lookFrom });
     },
   });
   const sending = sendingOver(session);
+  const there = { messages: listing.messages, known };
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   const breaksOf = ({ uid }: Planned) => run.faults(messageName(place, uid));
   const appendBreaksOf = ({ uid }: Planned) => run.faults(appendName(place, uid));
@@ -322,7 +312,7 @@ async function sendWaiting(
     const ofWhole = ordered(whole, folder, run.copy.sizes);
     const [first] = ofWhole;
     if (begun === undefined && first !== undefined && isSentAwayOften('source', run))
-      await readAnyOther(first, { messages, known }, session, into);
+      await readAnyOther(first, there, session, filling);
     // The last answer to an append was BYE. This connection has settled and listed, and may end before anything is
     // appended.
     if (begun === undefined && whole.length > 0 && isSentAway('appends', run))
@@ -337,7 +327,7 @@ async function sendWaiting(
       try {
         const over = appendBreaksOf(message) >= BREAKS_TOGETHER ? overNewSession : overNewReader;
         await over(session, mailbox, run, async (by) => {
-          if (breaksOf(message) > 0) await readAnyOther(message, { messages, known }, by, into);
+          if (breaksOf(message) > 0) await readAnyOther(message, there, by, filling);
           await sendMessages([message], sendingOver(by));
         });
       } catch (error) {
@@ -348,34 +338,6 @@ async function sendWaiting(
   } catch (error) {
     throw await afterRefusal(error, mailbox.destinationPath, session, run);
   }
-}
-
-/**
- * Works over new connections, as some servers end each after so many commands. The session's own are closed first: an
- * account may allow no more.
- */
-async function overNewSession(
-  session: Session,
-  mailbox: LedgerMailbox,
-  run: Run,
-  work: (session: Session) => Promise<void>,
-): Promise<void> {
-  await session.writer[Symbol.asyncDispose]();
-  await using writer = await run.copy.destination.writer();
-  await overNewReader({ ...session, writer, checker: writer.reading() }, mailbox, run, work);
-}
-
-/** The same, with a new connection to the source only. */
-async function overNewReader(
-  session: Session,
-  { sourcePath, sourceUidValidity }: LedgerMailbox,
-  run: Run,
-  work: (session: Session) => Promise<void>,
-): Promise<void> {
-  await session.reader[Symbol.asyncDispose]();
-  await using reader = await run.copy.source.reader();
-  await reopen(reader, sourcePath, sourceUidValidity, run);
-  await work({ ...session, reader });
 }
 
 function octetsOf(messages: Iterable<Planned>, leftOut: ReadonlySet<number> = new Set()): number {

@@ -1,15 +1,7 @@
 import { MailError } from '../imap/mail-error.ts';
 import { copyRound, noteUnread, readBackLeft } from './copy-round.ts';
 import { takeBackDisowned } from './disowned.ts';
-import {
-  closeOthers,
-  isNarrow,
-  listDestinationPaths,
-  mostCheckers,
-  troubleWith,
-  withEngine,
-  type Engine,
-} from './engine.ts';
+import { closeOthers, isNarrow, listDestinationPaths, mostCheckers, troubleWith, type Engine } from './engine.ts';
 import { planFolders } from './folder-plan.ts';
 import { batchesOf, workOf } from './lanes/lane-work.ts';
 import type { LedgerMailbox } from './ledger/ledger.ts';
@@ -19,6 +11,7 @@ import { isMissing } from './mailboxes/missing.ts';
 import { findAnew } from './mailboxes/renumbered.ts';
 import { compareMailbox } from './reading-back/comparing.ts';
 import type { CopyEnd, MailCopy } from './run/mail-copy.ts';
+import { withEngine } from './run-engine.ts';
 import type { CheckSession, Run } from './run/run.ts';
 import { leftByGoodbyes } from './troubles/breaks.ts';
 import { blamingHangUps, HangsUp, notingHangUps, shutOut, suspectsLast } from './troubles/hang-ups.ts';
@@ -62,7 +55,7 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
     const hasFolders = plan.folders.length > 0;
     // If no UIDs are reported, nothing is read back beside the lanes, so they may have the checker's connection as
     // well.
-    const beside = engine.saysUids ? (['checker'] as const) : [];
+    const beside = engine.traits.saysUids ? (['checker'] as const) : [];
     if (hasFolders) await closeOthers(engine, ['controls', 'lanes', ...beside]);
     // One that was made since the list before may have been in the place of another one.
     const mayHaveMore = pass === 1 ? engine.listsAgain : plan.folders.some((each) => !engine.seen.has(each.sourcePath));

@@ -1,34 +1,17 @@
 import { Stopped } from '../../stopped.ts';
-import { isRefusal, MailError } from '../imap/mail-error.ts';
-import { copyFolder, listFolder, type Folder, type FolderListing } from './copy-folder.ts';
-import {
-  closeOthers,
-  isNarrow,
-  listDestinationPaths,
-  mostLanes,
-  openChecks,
-  troubleWith,
-  type Engine,
-} from './engine.ts';
+import { MailError } from '../imap/mail-error.ts';
+import { copyFolders, type Checking } from './copy-folders.ts';
+import { closeOthers, isNarrow, listDestinationPaths, openChecks, troubleWith, type Engine } from './engine.ts';
 import type { Plan } from './folder-plan.ts';
-import { batchesOf, workOf } from './lanes/lane-work.ts';
-import { meanwhile, type Task } from './lanes/meanwhile.ts';
+import { workOf } from './lanes/lane-work.ts';
 import type { LedgerMailbox } from './ledger/ledger.ts';
-import type { FolderReason } from './ledger/reasons.ts';
 import { readRows } from './looking/known-rows.ts';
 import { settleAbsent } from './reading-back/absent.ts';
 import { droppedFlags, readBack } from './reading-back/read-back.ts';
 import { sharesOf } from './reading-back/shares.ts';
-import { FolderLeft, PlanAgain, type Check, type CheckSession, type Run, type Session } from './run/run.ts';
-import { notingHangUps, suspectsLast } from './troubles/hang-ups.ts';
-import { askedAgain, isTroubled, unlessInTrouble, unlessTroubled } from './troubles/troubles.ts';
-
-/**
- * After a folder has failed this often in a row, with nothing moved, others go first. A lane gives up after one more.
- */
-const STOPS_IN_A_ROW = 3;
-/** At most this many folders may do that in a row; beyond that, the server is at fault. */
-const STOPPED_IN_A_ROW = 10;
+import type { Check } from './run/run.ts';
+import { notingHangUps } from './troubles/hang-ups.ts';
+import { askedAgain, unlessInTrouble, unlessTroubled } from './troubles/troubles.ts';
 
 /**
  * Makes the mailboxes of the destination that are missing, lists and copies folders, and reads back what was stored.
@@ -44,14 +27,14 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
   let waited = 0;
   const copying = async () => {
     try {
-      waited = await copyFolders(plan, engine);
+      waited = await copyFolders(plan, engine, check);
     } finally {
       checks.end();
     }
     const isNext = waited > 0 && !isNarrow(engine.connections);
     const standing = await lanes.giveAway(mostReadingBack(engine));
     await checkers.takeOver(standing.map((session) => session.checking()));
-    if (isNext && !engine.listsOverReaders) engine.controls.warm(1);
+    if (isNext && !engine.traits.listsOverReaders) engine.controls.warm(1);
     checks.replace((waiting) => sharesOf(waiting, mostReadingBack(engine) + 1, run.copy.sizes));
     if (checks.length() > 0) await checkers.work(checks, check, () => mostReadingBack(engine), released);
   };
@@ -59,7 +42,7 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
     try {
       // When the first message is to be read back, the lanes know if UIDs are reported, without which nothing can be
       // read back beside them.
-      if (limits.connections > 1 && (await checks.waits()) && engine.saysUids) await checker.work(checks, check);
+      if (limits.connections > 1 && (await checks.waits()) && engine.traits.saysUids) await checker.work(checks, check);
     } catch (error) {
       // The server allows no connection for it: what is stored is read back later.
       if (!(error instanceof MailError) || error.fault !== 'busy') throw error;
@@ -84,15 +67,15 @@ export async function copyRound(plan: Plan, engine: Engine): Promise<number> {
  * How many checkers may be open beside `checker`, and beside the controls until their LOGOUT is done. Each may have a
  * connection to the source, too, where one is kept for the control of the next round if that needs one.
  */
-function mostReadingBack({ connections, controlled, listsOverReaders }: Engine): number {
-  const isAlone = isNarrow(connections) || listsOverReaders;
+function mostReadingBack({ connections, controlled, traits }: Engine): number {
+  const isAlone = isNarrow(connections) || traits.listsOverReaders;
   const beside = controlled ? 2 : 1;
   return Math.min(connections.destination - beside, connections.source - beside - (isAlone ? 0 : 1));
 }
 
-function checkingIn(engine: Engine) {
+function checkingIn(engine: Engine): Checking {
   const { run, findings } = engine;
-  return async ({ mailbox, ...check }: Check, session: CheckSession): Promise<void> => {
+  return async ({ mailbox, ...check }, session) => {
     const note = troubleWith(engine, mailbox);
     const leave = (error: MailError) => {
       note(error);
@@ -111,176 +94,6 @@ export async function readBackLeft(mailboxes: readonly LedgerMailbox[], engine: 
   await closeOthers(engine, []);
   await checkers.work(workOf(checks), checkingIn(engine));
   await settleFindings(engine);
-}
-
-async function copyFolders({ folders, making }: Plan, engine: Engine): Promise<number> {
-  const { run, lanes, seen, left } = engine;
-  const { forwardedMark, destination } = run.copy;
-  const listings = new Map<string, FolderListing>();
-  let waited = 0;
-  const leaving = async (folder: Folder, work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (error) {
-      if (error instanceof PlanAgain) {
-        waited += 1;
-        return;
-      }
-      const reason = reasonOf(error, folder, engine);
-      if (reason === null) throw error;
-      left.set(folder.sourcePath, reason);
-    }
-  };
-  const note = async (folder: Folder, listing?: FolderListing) => {
-    const reason = left.get(folder.sourcePath);
-    if (reason !== undefined) await noteLeft(folder, listing, reason, run);
-  };
-  const most = () => mostLanes(engine);
-  const list = async (batch: readonly Folder[], session: Session, goesOn: () => boolean) => {
-    const unlisted = batch.filter(({ sourcePath }) => !listings.has(sourcePath) && !left.has(sourcePath));
-    const { others, suspects } = suspectsLast(unlisted, 'source', ({ sourcePath }) => sourcePath, run);
-    session.reader.listAhead(others.map(({ sourcePath }) => sourcePath));
-    for (const folder of [...others, ...suspects]) {
-      if (!goesOn()) return;
-      await leaving(folder, async () => {
-        listings.set(folder.sourcePath, await listFolder(folder, forwardedMark, session, run));
-      });
-      run.looked();
-    }
-  };
-  const batches = batchesOf(folders, { lanes: most(), most: run.copy.sizes.listed });
-  const unlisted = workOf(batches);
-  const listMore = async (session: Session, goesOn: () => boolean) => {
-    for (let batch = await unlisted.next(); batch !== null; batch = await unlisted.next()) {
-      try {
-        await list(batch, session, goesOn);
-      } catch (error) {
-        unlisted.giveBack(batch);
-        throw error;
-      }
-    }
-  };
-  const preparing = batches.map((_, number) => async (session: Session, goesOn: () => boolean) => {
-    // One connection lists while the other one makes mailboxes.
-    const both = [listMore(session, goesOn), ...(number === 0 ? [making.makeAll(session.writer)] : [])];
-    for (const each of await Promise.allSettled(both)) if (each.status === 'rejected') throw each.reason;
-  });
-  const { released } = engine;
-  await lanes.work(workOf(preparing), (prepare, session, goesOn) => prepare(session, goesOn), most, released);
-  for (const folder of folders) await note(folder);
-  const copyOne = async (folder: Folder, session: Session, goesOn: () => boolean) => {
-    let listing = listings.get(folder.sourcePath);
-    listings.delete(folder.sourcePath);
-    await leaving(folder, async () => {
-      // A folder that is worked on again after a fault is listed again.
-      listing ??= await listFolder(folder, forwardedMark, session, run);
-      const { opened, unlisted } = listing;
-      const todo = await copyFolder(folder, listing, session, run, goesOn);
-      waited += todo;
-      seen.set(folder.sourcePath, { opened, unlisted });
-    });
-    await note(folder, listing);
-  };
-  const listed = folders.filter(({ sourcePath }) => !left.has(sourcePath));
-  // The inbox goes first, alone, if there is a daily limit or one lane fills the bandwidth. Without LITERAL+ each
-  // message waits for an answer, so one lane can't.
-  const isFirst = destination.limits.upADay !== undefined || engine.takesUnannounced;
-  const alone = listed.filter(({ isInbox }) => isInbox && isFirst);
-  const check = checkingIn(engine);
-  let isBusy = false;
-  const checkMeanwhile = async (item: Check, session: Session) => {
-    try {
-      await check(item, checkingOver(session));
-    } catch (error) {
-      // The lane may still store, and this is read back later.
-      if (!(error instanceof MailError) || error.fault !== 'busy') throw error;
-      isBusy = true;
-      engine.checks.giveBack(item);
-    }
-  };
-  const copyAll = async (some: readonly Folder[], behind?: Folder[]) => {
-    // One large folder is copied by one lane, in its order: the others read back meanwhile.
-    const tasks = meanwhile(some, engine.checks, () => engine.saysUids && !isBusy, givingBack(engine, behind));
-    const perform = async (task: Task<Folder, Check>, session: Session, goesOn: () => boolean) => {
-      if (task.kind === 'other') return checkMeanwhile(task.item, session);
-      try {
-        await copyOne(task.item, session, goesOn);
-      } finally {
-        tasks.done(task.item);
-      }
-    };
-    await lanes.work(tasks, perform, most, released);
-  };
-  const others = new Set(listed);
-  for (const folder of alone) others.delete(folder);
-  // If the inbox keeps failing, the others go on beside it.
-  const stopped: Folder[] = [];
-  await copyAll(alone, stopped);
-  await copyAll([...stopped, ...others]);
-  return waited;
-}
-
-/**
- * A folder that is given back is the next one again, until it has failed too often: others wait, and there may be only
- * one lane.
- * @param behind where it goes then; otherwise behind those that wait
- */
-function givingBack({ moved }: Engine, behind?: Folder[]): (folder: Folder, waiting: Folder[]) => boolean {
-  const stops = new Map<Folder, number>();
-  let movedBefore = moved();
-  return (folder, waiting) => {
-    if (moved() > movedBefore) stops.clear();
-    movedBefore = moved();
-    const times = (stops.get(folder) ?? 0) + 1;
-    stops.set(folder, times);
-    if (times < STOPS_IN_A_ROW) {
-      waiting.unshift(folder);
-      return false;
-    }
-    (behind ?? waiting).push(folder);
-    return times === STOPS_IN_A_ROW && stops.size <= STOPPED_IN_A_ROW;
-  };
-}
-
-/** Over the lane's own connections, which are left open. */
-function checkingOver({ checker, reader, isOver }: Session): CheckSession {
-  return {
-    checker,
-    isOver,
-    reader: () => Promise.resolve(reader),
-    standing: reader,
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
-}
-
-/** The reason for which a folder is left out after an error; `null` when it is tried again, or nothing can go on. */
-function reasonOf(error: unknown, { sourcePath, planned }: Folder, engine: Engine): FolderReason | null {
-  const note = troubleWith(engine, { sourcePath });
-  if (error instanceof FolderLeft) {
-    if (error.cause instanceof MailError) note(error.cause);
-    return error.reason;
-  }
-  if (!isRefusal(error) && !isTroubled(error, sourcePath, engine.run, planned())) return null;
-  note(error);
-  return error.account === 'destination' ? 'mailbox closed' : 'mailbox unreadable';
-}
-
-async function noteLeft(
-  { sourcePath, planned }: Folder,
-  listing: FolderListing | undefined,
-  reason: FolderReason,
-  { copy }: Run,
-): Promise<void> {
-  await copy.ledger.addMailboxes([
-    {
-      sourcePath,
-      // This row has UIDVALIDITY 0: what was copied before has a row of its own.
-      sourceUidValidity: 0n,
-      destinationPath: reason === 'mailbox not created' ? sourcePath : planned(),
-      total: listing === undefined ? 0 : listing.messages.length - listing.leftOut.size,
-      reason,
-    },
-  ]);
 }
 
 /**

@@ -72,7 +72,7 @@ async function listSides(engine: Engine, isAgain: boolean): Promise<Listings> {
   const again = isAgain ? await listOverReader(engine) : null;
   if (again !== null) return { listed: again, ours: undefined };
   // The checkers have all connections, as none was to be needed beside them.
-  if (isAgain && engine.listsOverReaders) await closeOthers(engine, ['controls', 'checker']);
+  if (isAgain && engine.traits.listsOverReaders) await closeOthers(engine, ['controls', 'checker']);
   const sides: Listings[] = [];
   // The earlier controls are open until their LOGOUT is done.
   await engine.released;

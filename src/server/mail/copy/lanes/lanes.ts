@@ -49,7 +49,8 @@ export function openLanes<Session extends LaneSession>(options: Options<Session>
   const { size, open } = options;
   const slots: Slot<Session>[] = Array.from({ length: size }, () => ({}));
   return {
-    work: (items, work, most = () => size, grows?) => workThrough(items, { ...options, slots, work, most, grows }),
+    work: (items, work, most = () => size, grows?) =>
+      new Crew(items, { ...options, slots, work, most, grows }).workThrough(),
     warm: (count) => {
       for (const slot of slots.slice(0, count)) sessionIn(slot, open).catch(() => {});
     },
@@ -139,111 +140,154 @@ type Working<Item, Session> = Options<Session> & {
   readonly grows: Promise<unknown> | undefined;
 };
 
-/** One call of {@link Lanes.work}. */
-async function workThrough<Item, Session extends LaneSession>(
-  items: Work<Item>,
-  { slots, work, most, grows, open, clock, signal, moved }: Working<Item, Session>,
-): Promise<void> {
-  const failures: unknown[] = [];
-  const goesOn = () => failures.length === 0 && !signal.aborted;
-  let busy = 0;
-  let opening = 0;
+/** A lane of a {@link Crew}: its place for a session, and how it has fared. */
+type Lane<Session> = {
+  readonly slot: Slot<Session>;
+  readonly number: number;
+  readonly tries: ReturnType<typeof openTries>;
+  /** A lane that gave its item back needs a session in any case. */
+  gaveBack: boolean;
+  isWorking: boolean;
+};
 
-  const mayWork = (number: number) => number < Math.max(1, most());
+/** The lanes of one call of {@link Lanes.work}. */
+class Crew<Item, Session extends LaneSession> {
+  readonly #items: Work<Item>;
+  readonly #with: Working<Item, Session>;
+  readonly #failures: unknown[] = [];
+  /** How many lanes work on an item, and how many open a session for one. */
+  #busy = 0;
+  #opening = 0;
+  /** Resolved when there is nothing to begin any more. */
+  #over = Promise.withResolvers<void>();
 
-  /** For a lane beyond the number allowed: closes its session, and waits for more to be allowed, or for the end. */
-  const standBack = async (slot: Slot<Session>, over: PromiseWithResolvers<void>) => {
-    await close(slot);
-    await Promise.race([grows, over.promise]);
-  };
+  constructor(items: Work<Item>, working: Working<Item, Session>) {
+    this.#items = items;
+    this.#with = working;
+  }
 
-  /**
-   * Opens a session for an item that waits.
-   * @returns whether it is open; not if the other lanes have taken all items
-   */
-  const makeReady = async (slot: Slot<Session>, gaveBack: boolean, over: PromiseWithResolvers<void>) => {
-    // One session is opened for each item that waits; a lane that gave its item back needs one in any case.
-    if (slot.session === undefined && !gaveBack && opening >= items.length()) return false;
-    opening += 1;
+  async workThrough(): Promise<void> {
+    const { slots, moved } = this.#with;
+    // A lane may have given its item back when all others had just ended.
+    do {
+      this.#over = Promise.withResolvers();
+      const lanes = slots.map((slot, number) => ({
+        slot,
+        number,
+        tries: openTries(moved),
+        gaveBack: false,
+        isWorking: false,
+      }));
+      await Promise.all(lanes.map((lane) => this.#run(lane)));
+    } while (this.#failures.length === 0 && (await this.#items.waits()));
+    if (this.#failures.length > 0) throw worst(this.#failures);
+  }
+
+  readonly #goesOn = (): boolean => this.#failures.length === 0 && !this.#with.signal.aborted;
+
+  async #run(lane: Lane<Session>): Promise<void> {
     try {
-      // The other lanes may have taken everything before it is open.
-      await Promise.race([sessionIn(slot, open), ...(gaveBack ? [] : [over.promise])]);
-    } finally {
-      opening -= 1;
+      await this.#workItems(lane);
+    } catch (error) {
+      this.#failures.push(error);
+      this.#over.resolve();
     }
-    return slot.isOpen === true;
-  };
+  }
 
-  /** @param over resolved when there is nothing to begin any more */
-  const lane = async (slot: Slot<Session>, number: number, over: PromiseWithResolvers<void>) => {
-    const tries = openTries(moved);
-    let gaveBack = false;
+  async #workItems(lane: Lane<Session>): Promise<void> {
+    const { slot } = lane;
     for (;;) {
-      if (!mayWork(number)) {
-        await standBack(slot, over);
-        if (!mayWork(number)) return;
+      if (!this.#mayWork(lane)) {
+        await this.#standBack(lane);
+        if (!this.#mayWork(lane)) return;
       }
       // A session that has not worked yet is left to fail instead: if a server ends each one at once, there is a pause.
       if (slot.hasWorked === true && (await slot.session)?.isOver === true) await close(slot);
       // Before a session is open no item is taken: another lane may take it meanwhile.
       const { isOpen } = slot;
-      const item = isOpen === true ? await items.next() : null;
-      if (isOpen === true ? item === null : !(await items.waits())) {
-        over.resolve();
+      const item = isOpen === true ? await this.#items.next() : null;
+      if (isOpen === true ? item === null : !(await this.#items.waits())) {
+        this.#over.resolve();
         return;
       }
-      if (!goesOn()) {
+      if (!this.#goesOn()) {
         // Other lanes may be waiting until it is done.
-        if (item !== null) items.giveBack(item);
-        if (failures.length > 0) return;
+        if (item !== null) this.#items.giveBack(item);
+        if (this.#failures.length > 0) return;
         throw new Stopped('The work was asked to stop.');
       }
-      let working = false;
       try {
-        if (item === null) {
-          if (!(await makeReady(slot, gaveBack, over))) return;
-          continue;
-        }
-        gaveBack = false;
-        const session = await sessionIn(slot, open);
-        slot.hasWorked = true;
-        working = true;
-        busy += 1;
-        await work(item, session, goesOn);
-        tries.succeeded();
+        if (item !== null) await this.#perform(item, lane);
+        else if (!(await this.#makeReady(lane))) return;
       } catch (error) {
-        await close(slot);
-        if (signal.aborted) throw new Stopped('The work was asked to stop.', { cause: error });
-        // A refusal that the work did not handle itself may have been momentary.
-        if (!(error instanceof MailError) || !(error.passing || isRefusal(error))) throw error;
-        const isBehind = item !== null && items.giveBack(item);
-        gaveBack = true;
-        // Each further try would be one more sign-in, for the same answer.
-        if (isSpent(error)) throw error;
-        // The server allows no more sessions than the others have; they will take this item as well.
-        if (!working && busy > 0) return;
-        const wait = tries.failed(error, isBehind);
-        if (wait === null) throw error;
-        await pause(clock, wait, signal);
+        if (!(await this.#recover(error, item, lane))) return;
       } finally {
-        if (working) busy -= 1;
+        if (lane.isWorking) this.#busy -= 1;
+        lane.isWorking = false;
       }
     }
-  };
-  const run = async (slot: Slot<Session>, number: number, over: PromiseWithResolvers<void>) => {
+  }
+
+  #mayWork({ number }: Lane<Session>): boolean {
+    return number < Math.max(1, this.#with.most());
+  }
+
+  /** For a lane beyond the number allowed: closes its session, and waits for more to be allowed, or for the end. */
+  async #standBack({ slot }: Lane<Session>): Promise<void> {
+    await close(slot);
+    await Promise.race([this.#with.grows, this.#over.promise]);
+  }
+
+  /**
+   * Opens a session for an item that waits.
+   * @returns whether it is open; not if the other lanes have taken all items
+   */
+  async #makeReady({ slot, gaveBack }: Lane<Session>): Promise<boolean> {
+    // One session is opened for each item that waits.
+    if (slot.session === undefined && !gaveBack && this.#opening >= this.#items.length()) return false;
+    this.#opening += 1;
     try {
-      await lane(slot, number, over);
-    } catch (error) {
-      failures.push(error);
-      over.resolve();
+      // The other lanes may have taken everything before it is open.
+      await Promise.race([sessionIn(slot, this.#with.open), ...(gaveBack ? [] : [this.#over.promise])]);
+    } finally {
+      this.#opening -= 1;
     }
-  };
-  // A lane may have given its item back when all others had just ended.
-  do {
-    const over = Promise.withResolvers<void>();
-    await Promise.all(slots.map((slot, number) => run(slot, number, over)));
-  } while (failures.length === 0 && (await items.waits()));
-  if (failures.length > 0) throw worst(failures);
+    return slot.isOpen === true;
+  }
+
+  async #perform(item: Item, lane: Lane<Session>): Promise<void> {
+    const { slot } = lane;
+    lane.gaveBack = false;
+    const session = await sessionIn(slot, this.#with.open);
+    slot.hasWorked = true;
+    lane.isWorking = true;
+    this.#busy += 1;
+    await this.#with.work(item, session, this.#goesOn);
+    lane.tries.succeeded();
+  }
+
+  /**
+   * Gives the item back after a fault that may pass, and waits.
+   * @returns whether the lane is to try again; not if the other lanes do
+   * @throws what ends all lanes
+   */
+  async #recover(error: unknown, item: Item | null, lane: Lane<Session>): Promise<boolean> {
+    const { clock, signal } = this.#with;
+    await close(lane.slot);
+    if (signal.aborted) throw new Stopped('The work was asked to stop.', { cause: error });
+    // A refusal that the work did not handle itself may have been momentary.
+    if (!(error instanceof MailError) || !(error.passing || isRefusal(error))) throw error;
+    const isBehind = item !== null && this.#items.giveBack(item);
+    lane.gaveBack = true;
+    // Each further try would be one more sign-in, for the same answer.
+    if (isSpent(error)) throw error;
+    // The server allows no more sessions than the others have; they will take this item as well.
+    if (!lane.isWorking && this.#busy > 0) return false;
+    const wait = lane.tries.failed(error, isBehind);
+    if (wait === null) throw error;
+    await pause(clock, wait, signal);
+    return true;
+  }
 }
 
 /** A fault that needs somebody's action says more than a lost connection, and a stop says least. */

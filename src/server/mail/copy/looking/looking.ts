@@ -4,6 +4,8 @@ import type { Place } from '../troubles/breaks.ts';
 import { askedAgain, unlessRefusedAgain } from '../troubles/troubles.ts';
 
 const UIDS_A_COMMAND = 200;
+/** How far at most some servers round RFC822.SIZE, in octets. */
+export const ABOUT_OCTETS = 4096;
 
 /** Which of these messages a mailbox lists. */
 export async function listedAmong(

@@ -1,46 +1,29 @@
-import { setImmediate as turn } from 'node:timers/promises';
-import { Stopped } from '../../../stopped.ts';
 import type { Listed } from '../../imap/streams.ts';
 import { Alike } from '../message/alike.ts';
-import { digestOf, portraits, secondsOf, type Portrait } from '../message/digest.ts';
-import { isProvidersForm } from '../message/norm.ts';
-import type { Run } from '../run/run.ts';
-import { fetchReadable, isReadable, messageName, type Place } from '../troubles/breaks.ts';
+import { digestOf, secondsOf } from '../message/digest.ts';
+import { fetchReadable, isReadable, messageName } from '../troubles/breaks.ts';
+import { matchForms } from './forms.ts';
 import { inParts, isUnlisted, stillThere } from './looking.ts';
+import {
+  AS_LISTED,
+  byDate,
+  byDateAndSize,
+  bySize,
+  storedFirst,
+  uidsOf,
+  type Found,
+  type Known,
+  type Likeness,
+  type Matching,
+  type Rules,
+  type Sides,
+  type Wanted,
+} from './wanted.ts';
 
 /**
  * Up to this many unclaimed messages, and two per wanted one, are all read; of more, those of the right size or date.
  */
 const READ_ANYWAY = 200;
-/** How far at most some servers round RFC822.SIZE, in octets. */
-export const ABOUT_OCTETS = 4096;
-/** What the destination does not hand out is recognised by its size and date, and read back later. */
-const AS_LISTED = { isAskedAgain: true };
-
-/** A source message that is looked for at the destination; its digest is fetched from the source if it is not known. */
-export type Wanted = {
-  readonly uid: number;
-  readonly size: number;
-  /** Seconds since the epoch. */
-  readonly date: number | null;
-  readonly sha256?: string;
-};
-
-/** `stored` octet for octet, `kept` by the norm, `changed` by its Message-ID and date only. */
-export type Found = {
-  readonly fate: 'stored' | 'kept' | 'changed';
-  readonly destinationUid: number;
-  readonly size: number;
-  /** Hex; of the source's octets. Missing if the source has lost the message and the one found has another size. */
-  readonly sha256?: string;
-  /**
-   * Whether the message at the destination was read; otherwise it is not handed out, and is recognised by its size or
-   * date only.
-   */
-  readonly isRead: boolean;
-  /** Whether it has the date that was sent with it, as far as that is known. */
-  readonly hasDate: boolean;
-};
 
 export type Matched = {
   /** By source UID. */
@@ -55,7 +38,6 @@ export type Matched = {
  * Matches source messages with messages of the destination, one to one: by octets, then by the norm, then by Message-ID
  * and date. If the source has lost the message, or the destination does not hand it out, by date and size, which some
  * servers round.
- * @param source opened, or `null` when it can't be asked
  * @param areStored which of them the destination has confirmed as stored: any that it does not hand out may be one of
  *   these
  * @param readsRest whether what is not found is sent: then, if no likely one fits, all are read, as the destination may
@@ -65,81 +47,42 @@ export type Matched = {
  */
 export async function match(
   wanted: readonly Wanted[],
-  source: Place | null,
   candidates: readonly Listed[],
-  destination: Place,
-  run: Run,
+  sides: Sides,
   { readsRest = false, areStored = () => false, areNew = false }: MatchOptions = {},
 ): Promise<Matched> {
   const all = storedFirst(wanted, areStored);
   const likely = likelyOf(wanted, candidates);
   const rules = { areStored, areNew };
-  const matched = await matchAmong(likely, all, source, destination, run, rules);
+  const matched = await matchAmong(likely, all, sides, rules);
   const isOver = matched.found.size > 0 || matched.gone.size === wanted.length || likely.length === candidates.length;
-  return isOver || !readsRest ? matched : matchAmong(candidates, all, source, destination, run, rules);
+  return isOver || !readsRest ? matched : matchAmong(candidates, all, sides, rules);
 }
 
-/**
- * Puts first what the destination has confirmed as stored: of equal messages, those are there, and another one must not
- * take the place of one of them.
- */
-function storedFirst<Message extends { readonly uid: number }>(
-  messages: readonly Message[],
-  areStored: (uid: number) => boolean,
-): readonly Message[] {
-  return messages.toSorted((one, other) => Number(areStored(other.uid)) - Number(areStored(one.uid)));
-}
-
-type Rules = { readonly areStored: (uid: number) => boolean; readonly areNew: boolean };
 type MatchOptions = { readonly readsRest?: boolean } & Partial<Rules>;
 
 async function matchAmong(
   likely: readonly Listed[],
   wanted: readonly Wanted[],
-  source: Place | null,
-  destination: Place,
-  run: Run,
+  sides: Sides,
   { areStored, areNew }: Rules,
 ): Promise<Matched> {
-  const found = new Map<number, Found>();
-  const gone = new Set<number>();
+  const [found, gone] = [new Map<number, Found>(), new Set<number>()];
   if (likely.length === 0 || wanted.length === 0) return { found, gone, unseen: [] };
 
-  const known = await digestsOf(wanted, source, gone, run);
-  const left = new Set<Listed & { readonly sha256: string }>();
+  const { source, destination, run } = sides;
+  const matching: Matching = { ...sides, areStored, areNew, wanted, found, gone };
+  const known = await digestsOf(matching);
   const unread = new Map(likely.map((listed) => [listed.uid, listed]));
-  for (const uids of inParts(likely.map((listed) => listed.uid)))
-    for await (const { octets, ...listed } of fetchReadable(destination, uids, run, AS_LISTED)) {
-      const { sha256 } = await digestOf(octets);
-      unread.delete(listed.uid);
-      left.add({ ...listed, sha256 });
-    }
-
-  const findSame = (likeness: (sha256: string, date: number | null) => string) => {
-    const same = new Alike(left, ({ sha256, internalDate }) => likeness(sha256, secondsOf(internalDate)));
-    for (const message of wanted) {
-      const digest = known.get(message.uid);
-      if (digest === undefined || found.has(message.uid)) continue;
-      const candidate = same.first(likeness(digest.sha256, message.date));
-      if (candidate === undefined) continue;
-      left.delete(candidate);
-      found.set(message.uid, {
-        fate: 'stored',
-        destinationUid: candidate.uid,
-        ...digest,
-        isRead: true,
-        hasDate: message.date === null || message.date === secondsOf(candidate.internalDate),
-      });
-    }
-  };
+  const left = await readLikely(likely, unread, matching);
   // First by octets and date, so that none takes what belongs to another.
-  findSame((sha256, date) => `${sha256} ${date}`);
-  findSame((sha256) => sha256);
+  matchOctets((sha256, date) => `${sha256} ${date}`, known, left, matching);
+  matchOctets((sha256) => sha256, known, left, matching);
   const open = wanted.filter(({ uid }) => !found.has(uid));
   const isOver = open.length === 0 || left.size === 0;
   const { unsent, uncompared, unshown, unfit } = isOver
     ? { unsent: [], uncompared: [], unshown: [], unfit: [] }
-    : await matchForms(open, { source, destination, run }, [...left], gone, found, areStored);
+    : await matchForms(open, [...left], matching);
   for (const listed of unshown) unread.set(listed.uid, listed);
   const unhanded =
     found.size === wanted.length
@@ -156,17 +99,57 @@ async function matchAmong(
   return { found, gone, unseen: [...unhanded, ...unseen] };
 }
 
-/** Whether one that was read has the date that was sent with it: then one with another date is somebody else's. */
-function areDatesKept(wanted: readonly Wanted[], found: ReadonlyMap<number, Found>): boolean {
-  const isKept = (one: Found | undefined) => one?.isRead === true && one.hasDate;
-  return wanted.some(({ uid, date }) => date !== null && isKept(found.get(uid)));
+/** A message that the destination handed out. */
+type Read = Listed & { readonly sha256: string };
+
+/** @param unread those that were not read stay in it */
+async function readLikely(
+  likely: readonly Listed[],
+  unread: Map<number, Listed>,
+  { destination, run }: Sides,
+): Promise<Set<Read>> {
+  const read = new Set<Read>();
+  for (const uids of inParts(uidsOf(likely)))
+    for await (const { octets, ...listed } of fetchReadable(destination, uids, run, AS_LISTED)) {
+      const { sha256 } = await digestOf(octets);
+      unread.delete(listed.uid);
+      read.add({ ...listed, sha256 });
+    }
+  return read;
 }
 
-/** What listings tell of a message, as a key for comparing. */
-type Likeness = (message: Pick<Wanted, 'size' | 'date'>) => string;
-const bySize: Likeness = ({ size }) => `${size}`;
-const byDateAndSize: Likeness = ({ date, size }) => `${date} ${size}`;
-const byDate: Likeness = ({ date }) => `${date}`;
+/** @param left those that are matched are taken out of it */
+function matchOctets(
+  likeness: (sha256: string, date: number | null) => string,
+  known: ReadonlyMap<number, Known>,
+  left: Set<Read>,
+  { wanted, found }: Matching,
+): void {
+  const same = new Alike(left, ({ sha256, internalDate }) => likeness(sha256, secondsOf(internalDate)));
+  for (const message of wanted) {
+    const digest = known.get(message.uid);
+    if (digest === undefined || found.has(message.uid)) continue;
+    const candidate = same.first(likeness(digest.sha256, message.date));
+    if (candidate === undefined) continue;
+    left.delete(candidate);
+    found.set(message.uid, {
+      fate: 'stored',
+      destinationUid: candidate.uid,
+      ...digest,
+      isRead: true,
+      hasDate: message.date === null || message.date === secondsOf(candidate.internalDate),
+    });
+  }
+}
+
+/** Whether one that was read has the date that was sent with it: then one with another date is somebody else's. */
+function areDatesKept(wanted: readonly Wanted[], found: ReadonlyMap<number, Found>): boolean {
+  return wanted.some(({ uid, date }) => {
+    const one = found.get(uid);
+    return date !== null && one?.isRead === true && one.hasDate;
+  });
+}
+
 const BY_DATE: readonly Likeness[] = [byDateAndSize, byDate];
 /**
  * From strict to loose. The last one, for another form without its date, matches in the order in which they were sent.
@@ -213,14 +196,8 @@ function likelyOf(wanted: readonly Wanted[], candidates: readonly Listed[]): rea
   );
 }
 
-type Known = { readonly size: number; readonly sha256: string };
-
-async function digestsOf(
-  wanted: readonly Wanted[],
-  source: Place | null,
-  gone: Set<number>,
-  run: Run,
-): Promise<Map<number, Known>> {
+/** The digests of what is wanted; what the source has lost is `gone`. */
+async function digestsOf({ wanted, source, run, gone }: Matching): Promise<Map<number, Known>> {
   const known = new Map<number, Known>();
   const unknown = new Set<number>();
   for (const { uid, size, sha256 } of wanted) {
@@ -236,112 +213,4 @@ async function digestsOf(
   const there = source === null ? new Set<number>() : await stillThere(source, [...unknown]);
   for (const uid of unknown) if (!there.has(uid)) gone.add(uid);
   return known;
-}
-
-/**
- * Matches the rest by form, or by date and size if the source has lost it.
- * @returns what was asked for in vain, `unsent` and `unshown`; what the source has, or can't be asked for, and did not
- *   hand out, `uncompared`; and what is stored and matches nothing, `unfit`
- */
-async function matchForms(
-  wanted: readonly Wanted[],
-  { source, destination, run }: { readonly source: Place | null; readonly destination: Place; readonly run: Run },
-  left: readonly Listed[],
-  gone: ReadonlySet<number>,
-  found: Map<number, Found>,
-  areStored: (uid: number) => boolean,
-): Promise<
-  Record<'unshown' | 'unfit', readonly Listed[]> & {
-    readonly unsent: readonly number[];
-    readonly uncompared: readonly Wanted[];
-  }
-> {
-  const stored = new Set<Portrait>();
-  for (const uids of inParts(left.map((listed) => listed.uid)))
-    for await (const portrait of portraits(fetchReadable(destination, uids, run, AS_LISTED))) stored.add(portrait);
-  const shown = new Set([...stored].map(({ uid }) => uid));
-  const sent: Portrait[] = [];
-  const there = wanted.filter(({ uid }) => !gone.has(uid));
-  const readable = source === null ? [] : there.map(({ uid }) => uid).filter((uid) => isReadable(source, uid, run));
-  if (source !== null)
-    for (const uids of inParts(readable))
-      for await (const portrait of portraits(fetchReadable(source, uids, run))) sent.push(portrait);
-
-  const dateOf = new Map(wanted.map((message) => [message.uid, message.date]));
-  const others = async () => {
-    if (run.copy.signal.aborted) throw new Stopped('The copy was asked to stop.');
-    await turn();
-  };
-  const settle = async (
-    fate: Found['fate'],
-    likeness: (portrait: Portrait, date: number | null) => string,
-    fits: (sent: Portrait, stored: Portrait) => boolean = () => true,
-  ) => {
-    const alike = new Alike(stored, (portrait) => likeness(portrait, portrait.date));
-    for (const portrait of storedFirst(sent, areStored)) {
-      if (found.has(portrait.uid)) continue;
-      const date = dateOf.get(portrait.uid) ?? null;
-      const one = await alike.find(likeness(portrait, date), (each) => fits(portrait, each), others);
-      if (one === undefined) continue;
-      stored.delete(one);
-      const { size, sha256 } = portrait;
-      const hasDate = date === null || date === one.date;
-      found.set(portrait.uid, { fate, destinationUid: one.uid, size, sha256, isRead: true, hasDate });
-    }
-  };
-  // The source may not have handed these out before.
-  await settle('stored', ({ sha256 }, date) => `${sha256} ${date}`);
-  await settle('stored', ({ sha256 }) => sha256);
-  await settle('kept', ({ form }, date) => `${form.body} ${date}`, isKept);
-  await settle('kept', ({ form }) => form.body, isKept);
-  const mayBe = (one: Portrait, other: Portrait) => isSameId(one, other) || areStored(one.uid);
-  await settle('changed', ({ form }, date) => `${form.messageId} ${date}`, mayBe);
-  // The server has said that it is there, and may keep no dates. Without a Message-ID, any other could be taken for it.
-  await settle(
-    'changed',
-    ({ form }) => form.messageId,
-    (one, other) => areStored(one.uid) && isSameId(one, other),
-  );
-  const isLost = ({ uid }: Wanted) => !found.has(uid) && (source === null || gone.has(uid));
-  const settleLost = async (
-    isWanted: (message: Wanted) => boolean,
-    likeness: Likeness,
-    fits: (message: Wanted, stored: Portrait) => boolean = () => true,
-  ) => {
-    const alike = new Alike(stored, likeness);
-    for (const message of wanted.filter((each) => isLost(each) && isWanted(each))) {
-      const one = await alike.find(likeness(message), (each) => fits(message, each), others);
-      if (one === undefined) continue;
-      stored.delete(one);
-      const { uid: destinationUid, size } = one;
-      const digest = size === message.size ? { sha256: one.sha256 } : {};
-      found.set(message.uid, { fate: 'stored', destinationUid, size, ...digest, isRead: true, hasDate: true });
-    }
-  };
-  await settleLost(() => true, byDateAndSize);
-  await settleLost(isUnsure, byDate, isAbout);
-  const seen = new Set(sent.map(({ uid }) => uid));
-  const unclaimed = new Set([...stored].map(({ uid }) => uid));
-  return {
-    unsent: readable.filter((uid) => !seen.has(uid)),
-    uncompared: there.filter(({ uid }) => !seen.has(uid)),
-    unshown: left.filter(({ uid }) => !shown.has(uid)),
-    unfit: left.filter(({ uid }) => unclaimed.has(uid)),
-  };
-}
-
-function isUnsure({ sha256, date }: Wanted): boolean {
-  return sha256 === undefined && date !== null;
-}
-
-function isAbout({ size }: Wanted, stored: Portrait): boolean {
-  return Math.abs(stored.size - size) <= ABOUT_OCTETS;
-}
-
-function isKept(sent: Portrait, stored: Portrait): boolean {
-  return isProvidersForm(sent.form, stored.form);
-}
-
-function isSameId(one: Portrait, other: Portrait): boolean {
-  return one.form.messageId !== '' && one.form.messageId === other.form.messageId;
 }

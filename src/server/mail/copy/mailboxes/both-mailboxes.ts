@@ -1,5 +1,6 @@
 import { isRefusal, MailboxRenumbered, MailError } from '../../imap/mail-error.ts';
 import type { MailReader, Opened, Selected } from '../../imap/streams.ts';
+import type { LedgerMailbox } from '../ledger/ledger.ts';
 import { FolderLeft, type Run, type Session } from '../run/run.ts';
 import { notingHangUps } from '../troubles/hang-ups.ts';
 import { makeMailbox } from './making.ts';
@@ -115,4 +116,32 @@ export async function unlessClosed<Answer>(looking: Promise<Answer>): Promise<An
     if (!isRefusal(error)) throw error;
     throw new FolderLeft(error.account === 'source' ? 'mailbox unreadable' : 'mailbox closed', error);
   }
+}
+
+/**
+ * Works over new connections, as some servers end each after so many commands. The session's own are closed first: an
+ * account may allow no more.
+ */
+export async function overNewSession(
+  session: Session,
+  mailbox: LedgerMailbox,
+  run: Run,
+  work: (session: Session) => Promise<void>,
+): Promise<void> {
+  await session.writer[Symbol.asyncDispose]();
+  await using writer = await run.copy.destination.writer();
+  await overNewReader({ ...session, writer, checker: writer.reading() }, mailbox, run, work);
+}
+
+/** The same, with a new connection to the source only. */
+export async function overNewReader(
+  session: Session,
+  { sourcePath, sourceUidValidity }: LedgerMailbox,
+  run: Run,
+  work: (session: Session) => Promise<void>,
+): Promise<void> {
+  await session.reader[Symbol.asyncDispose]();
+  await using reader = await run.copy.source.reader();
+  await reopen(reader, sourcePath, sourceUidValidity, run);
+  await work({ ...session, reader });
 }

@@ -2,7 +2,8 @@ import { MailError, unlessRefused } from '../../imap/mail-error.ts';
 import type { Listed, MailReader, Opened } from '../../imap/streams.ts';
 import type { Group, LedgerMailbox, Row } from '../ledger/ledger.ts';
 import { inParts, listedFrom } from '../looking/looking.ts';
-import { match, type Wanted } from '../looking/matching.ts';
+import { match } from '../looking/matching.ts';
+import type { Wanted } from '../looking/wanted.ts';
 import { secondsOf } from '../message/digest.ts';
 import { FolderLeft, type Run, type Search } from '../run/run.ts';
 import { destinationPlace, sourcePlace, type Place } from '../troubles/breaks.ts';
@@ -129,7 +130,8 @@ async function lookIn(
   const claims = await run.copy.ledger.claimed(path, opened.uidValidity);
   const candidates: Listed[] = [];
   for await (const listed of listedFrom(checker, path, 1)) if (!claims.has(listed.uid)) candidates.push(listed);
-  const { found } = await match(wanted, source, candidates, destinationPlace(checker, path, opened.uidValidity), run);
+  const destination = destinationPlace(checker, path, opened.uidValidity);
+  const { found } = await match(wanted, candidates, { source, destination, run });
   // The same Message-ID and date are not enough for a twin.
   const twins = new Set(wanted.flatMap(({ uid, fate }) => (fate === 'twin' ? [uid] : [])));
   return [...found].flatMap(([uid, { fate, isRead }]) =>
@@ -238,7 +240,8 @@ export async function findRenamed(
     const candidates: Listed[] = [];
     for await (const listed of listedFrom(checker, path, from)) if (!claims.has(listed.uid)) candidates.push(listed);
     const left = wanted.filter(({ uid }) => !rows.has(uid));
-    const { found, unseen } = await match(left, source, candidates, destinationPlace(checker, path, uidValidity), run);
+    const destination = destinationPlace(checker, path, uidValidity);
+    const { found, unseen } = await match(left, candidates, { source, destination, run });
     run.askAgain(unseen);
     for (const [uid, { fate, isRead: verified, hasDate: _, ...what }] of found)
       if (fate !== 'changed') rows.set(uid, { ...what, destinationUidValidity: uidValidity, verified });

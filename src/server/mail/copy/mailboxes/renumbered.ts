@@ -3,7 +3,8 @@ import type { Listed, Opened } from '../../imap/streams.ts';
 import type { LedgerMailbox, Row } from '../ledger/ledger.ts';
 import { AT_DESTINATION } from '../looking/known-rows.ts';
 import { listedFrom } from '../looking/looking.ts';
-import { match, type Found } from '../looking/matching.ts';
+import { match } from '../looking/matching.ts';
+import type { Found } from '../looking/wanted.ts';
 import { isWindow } from '../run/provider-limits.ts';
 import type { Run, Session } from '../run/run.ts';
 import { destinationPlace, sourcePlace } from '../troubles/breaks.ts';
@@ -29,8 +30,8 @@ export async function findAnew(mailbox: LedgerMailbox, uidValidity: bigint, sess
   if (isListedFirst(sourcePath, now, run)) return;
   const isSame = now?.uidValidity === mailbox.sourceUidValidity;
   const source = isSame ? sourcePlace(reader, sourcePath, mailbox.sourceUidValidity) : null;
-  const place = destinationPlace(checker, path, uidValidity);
-  const { found, unseen } = await match(stale, source, candidates, place, run, { readsRest: true });
+  const destination = destinationPlace(checker, path, uidValidity);
+  const { found, unseen } = await match(stale, candidates, { source, destination, run }, { readsRest: true });
   run.askAgain(unseen);
   for (const { uid, sha256 } of stale) {
     const one = found.get(uid);

@@ -7,7 +7,7 @@ import {
   type MailError,
   unlessRefused,
 } from '../../imap/mail-error.ts';
-import type { Fetched, Listed, MailReader, Octets } from '../../imap/streams.ts';
+import type { Fetched, Listed, Octets } from '../../imap/streams.ts';
 import type { LedgerMailbox, NewRow } from '../ledger/ledger.ts';
 import { inParts, listedAmong, stillThere } from '../looking/looking.ts';
 import { digestOf, portraits, secondsOf, type Portrait } from '../message/digest.ts';
@@ -22,6 +22,7 @@ import {
   notingBreaks,
   readableOf,
   sourcePlace,
+  type Place,
 } from '../troubles/breaks.ts';
 import { readAnother, type Sized } from '../troubles/another-message.ts';
 import { isSuspect, notingHangUps } from '../troubles/hang-ups.ts';
@@ -47,9 +48,23 @@ export type Findings = {
 /** How many are noted at a time, so that reading back can be interrupted. */
 const NOTED_TOGETHER = 100;
 
+/** Messages of one mailbox that are read back, and what has come of it so far. */
+type Reading = {
+  readonly check: Check;
+  readonly session: CheckSession;
+  readonly run: Run;
+  readonly findings: Findings;
+  readonly place: Place;
+  /** Those that have not come yet, by their UIDs at the destination. */
+  readonly unread: Map<number, readonly Unchecked[]>;
+  /** Those that are as they were sent, and not noted yet. */
+  readonly verified: Unchecked[];
+  readonly noting: Promise<void>[];
+  readonly different: Unchecked[];
+};
+
 /** Reads messages back and compares their octets with what was sent. */
 export async function readBack(check: Check, session: CheckSession, run: Run, findings: Findings): Promise<void> {
-  const { ledger, onStep } = run.copy;
   const { mailbox, uidValidity } = check;
   const path = mailbox.destinationPath;
   const { checker } = session;
@@ -73,52 +88,55 @@ export async function readBack(check: Check, session: CheckSession, run: Run, fi
     await passOver(messages);
     return;
   }
-  const verified: Unchecked[] = [];
-  const noting: Promise<void>[] = [];
-  const note = () => {
-    const noted = ledger.verified(mailbox.id, verified.splice(0));
-    noted.catch(() => {});
-    noting.push(noted);
-  };
-  const different: Unchecked[] = [];
-  const compare = async (asked: readonly number[], fetched = checker.fetch(path, asked)) => {
-    for await (const found of notingBreaks(fetched, asked, place, run, { isAskedAgain: true })) {
-      const expected = unread.get(found.uid);
-      if (expected === undefined) continue;
-      const same = await sameAs(found.octets, expected);
-      unread.delete(found.uid);
-      for (const message of expected) {
-        if (same.has(message) && isSameDate(found, message)) {
-          verified.push(message);
-          findings.read.add(message);
-        } else different.push(message);
-        noteFlags(path, found, message, findings);
-      }
-      if (verified.length >= NOTED_TOGETHER) note();
-    }
-  };
+  const reading: Reading = { check, session, run, findings, place, unread, verified: [], noting: [], different: [] };
   try {
-    await compare(together, messages);
+    await compare(together, messages, reading);
     for (const uid of alone) {
       const size = all.get(uid)?.[0]?.size ?? 0;
       await readAnother(place, { uid, size }, readIn(check, run), run);
-      await compare([uid]);
+      await compare([uid], checker.fetch(path, [uid]), reading);
     }
-    if (unread.size > 0) await compare([...unread.keys()]);
+    const rest = [...unread.keys()];
+    if (rest.length > 0) await compare(rest, checker.fetch(path, rest), reading);
   } catch (error) {
     // What has been read is not read again.
-    if (verified.length > 0) {
-      note();
+    if (reading.verified.length > 0) {
+      noteVerified(reading);
       run.looked();
     }
-    await Promise.allSettled(noting);
+    await Promise.allSettled(reading.noting);
     throw error;
   }
-  await noteAbsent([...unread.values()].flat(), check, checker, run, findings);
-  if (verified.length > 0) note();
-  await Promise.all(noting);
-  if (different.length > 0) await settleDifferent(different, check, session, run, findings);
-  await onStep('verified', mailbox.sourcePath);
+  await noteAbsent([...unread.values()].flat(), reading);
+  if (reading.verified.length > 0) noteVerified(reading);
+  await Promise.all(reading.noting);
+  if (reading.different.length > 0) await settleDifferent(reading);
+  await run.copy.onStep('verified', mailbox.sourcePath);
+}
+
+/** Compares messages as they come. @param asked their UIDs */
+async function compare(asked: readonly number[], messages: AsyncIterable<Fetched>, reading: Reading): Promise<void> {
+  const { run, findings, place, unread, verified, different } = reading;
+  for await (const found of notingBreaks(messages, asked, place, run, { isAskedAgain: true })) {
+    const expected = unread.get(found.uid);
+    if (expected === undefined) continue;
+    const same = await sameAs(found.octets, expected);
+    unread.delete(found.uid);
+    for (const message of expected) {
+      if (same.has(message) && isSameDate(found, message)) {
+        verified.push(message);
+        findings.read.add(message);
+      } else different.push(message);
+      noteFlags(place.path, found, message, findings);
+    }
+    if (verified.length >= NOTED_TOGETHER) noteVerified(reading);
+  }
+}
+
+function noteVerified({ check, run, verified, noting }: Reading): void {
+  const noted = run.copy.ledger.verified(check.mailbox.id, verified.splice(0));
+  noted.catch(() => {});
+  noting.push(noted);
 }
 
 /** What has been read back of a mailbox, by its UIDs at the destination. */
@@ -150,15 +168,8 @@ async function passOver(messages: AsyncIterable<Fetched>): Promise<void> {
  * For messages that were not handed out. What the mailbox lists is asked for again, once; after that the final
  * comparison finds it unread.
  */
-async function noteAbsent(
-  messages: readonly Unchecked[],
-  check: Check,
-  checker: MailReader,
-  run: Run,
-  findings: Findings,
-): Promise<void> {
+async function noteAbsent(messages: readonly Unchecked[], { check, run, findings, place }: Reading): Promise<void> {
   if (messages.length === 0) return;
-  const place = destinationPlace(checker, check.mailbox.destinationPath, check.uidValidity);
   const uids = messages.map(({ destinationUid }) => destinationUid);
   const listed = await listedAmong(place, uids);
   run.askAgain([...listed].map((uid) => messageName(place, uid)));
@@ -204,15 +215,9 @@ export function droppedFlags(missing: readonly FlagsMissing[], kept: Findings['k
  * Settles messages that differ, as `kept` or `changed`. Another date fits `kept` only if some servers refuse the one it
  * was sent with.
  */
-async function settleDifferent(
-  messages: readonly Unchecked[],
-  check: Check,
-  session: CheckSession,
-  run: Run,
-  findings: Findings,
-): Promise<void> {
+async function settleDifferent(reading: Reading): Promise<void> {
+  const { check, session, run, findings, place: destination, different } = reading;
   const { mailbox, uidValidity } = check;
-  const { checker } = session;
   const reader = await session.reader();
   const { uidValidity: now } = await reader.open(mailbox.sourcePath);
   if (now !== mailbox.sourceUidValidity) {
@@ -222,8 +227,7 @@ async function settleDifferent(
     throw new MailboxRenumbered('source');
   }
   const source = sourcePlace(reader, mailbox.sourcePath, now);
-  const destination = destinationPlace(checker, mailbox.destinationPath, uidValidity);
-  for (const part of inParts(messages)) {
+  for (const part of inParts(different)) {
     const sentUids = part.map(({ uid }) => uid);
     const sent = await portraitsByUid(fetchReadable(source, sentUids, run));
     const storedUids = new Set(part.flatMap(({ uid, destinationUid }) => (sent.has(uid) ? [destinationUid] : [])));
@@ -249,7 +253,7 @@ async function settleDifferent(
     for (const message of compared) findings.read.add(message);
     if (rows.length > 0) run.looked();
     // Last, as it may throw, to ask for the others again: what has been compared is not compared again then.
-    await noteAbsent(absent, check, checker, run, findings);
+    await noteAbsent(absent, reading);
   }
 }
 

@@ -170,7 +170,7 @@ async function presentOf(
     flags: [],
     internalDate: new Date(date === null ? Number.NaN : date * 1000),
   }));
-  const { found, unseen } = await match(wanted, source, listed, destination, run);
+  const { found, unseen } = await match(wanted, listed, { source, destination, run });
   const rows = wanted.flatMap(({ uid, date }): NewRow[] => {
     const one = found.get(uid);
     if (one === undefined || one.fate === 'changed' || !one.isRead) return [];

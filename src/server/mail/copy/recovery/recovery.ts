@@ -1,10 +1,11 @@
 import type { Clock } from '../../../clock.ts';
-import type { Listed, Selected } from '../../imap/streams.ts';
+import type { Listed, MailReader, Selected } from '../../imap/streams.ts';
 import type { UidSet } from '../ledger/columns.ts';
 import type { Group, LedgerMailbox, NewRow, Planned } from '../ledger/ledger.ts';
 import { AT_DESTINATION, readRows } from '../looking/known-rows.ts';
 import { listedFrom } from '../looking/looking.ts';
-import { match, type Found } from '../looking/matching.ts';
+import { match } from '../looking/matching.ts';
+import type { Found } from '../looking/wanted.ts';
 import { isMissing } from '../mailboxes/missing.ts';
 import { findRenamed } from '../mailboxes/moved.ts';
 import { isUnsureDate } from '../message/odd-dates.ts';
@@ -81,16 +82,22 @@ function asSent(intended: Planned, listed: Planned | undefined): Planned {
   return isRedated ? { ...intended, isRedated } : intended;
 }
 
+/** Groups that a crash left open, and what they may have stored. */
+type LeftOpen = {
+  readonly groups: readonly Group[];
+  readonly wanted: readonly Planned[];
+  readonly mailbox: LedgerMailbox;
+  /** UIDs that rows have at the destination. */
+  readonly claims: Set<number>;
+};
+
 /**
  * Settles groups that a crash left open: what is stored gets its row, what the source has lost is gone, the rest waits
  * again.
  */
 export async function settleOpen(
-  groups: readonly Group[],
-  wanted: readonly Planned[],
-  mailbox: LedgerMailbox,
-  claims: Set<number>,
-  session: Session | (Omit<Session, 'reader' | 'writer'> & { readonly reader: null }),
+  { groups, wanted, mailbox, claims }: LeftOpen,
+  session: Pick<Session, 'checker'> & { readonly reader: MailReader | null },
   run: Run,
 ): Promise<readonly NewRow[]> {
   const { ledger, onStep } = run.copy;
@@ -99,12 +106,7 @@ export async function settleOpen(
   const before = groups.filter((group) => group.uidValidity !== uidValidity);
   if (before.length > 0 && session.reader !== null) run.planAgain('destination', mailbox.destinationPath, uidValidity);
   const from = Math.min(...groups.map((group) => (group.uidValidity === uidValidity ? group.uidNext : 1)));
-  const candidates: Listed[] = [];
-  const there = new Set<number>();
-  for await (const listed of listedFrom(checker, mailbox.destinationPath, from)) {
-    there.add(listed.uid);
-    if (!claims.has(listed.uid)) candidates.push(listed);
-  }
+  const { there, candidates } = await unclaimedFrom(from, checker, mailbox.destinationPath, claims);
   const source =
     session.reader === null ? null : sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   const destination = destinationPlace(checker, mailbox.destinationPath, uidValidity);
@@ -120,7 +122,7 @@ export async function settleOpen(
   const matching = { areStored, readsRest: true, areNew };
   // Their digests are known, even if the source has them under another name by now.
   const looked = wanted.map((message) => said.get(message.uid) ?? message);
-  const { found, gone, unseen } = await match(looked, source, candidates, destination, run, matching);
+  const { found, gone, unseen } = await match(looked, candidates, { source, destination, run }, matching);
   run.askAgain(unseen);
   const missing = source === null ? [] : wanted.filter(({ uid }) => !found.has(uid) && !gone.has(uid));
   const elsewhere = await findRenamed(missing, before, mailbox, source, checker, run);
@@ -160,6 +162,22 @@ export async function settleOpen(
   for (const [uid, { size }] of found) if (!said.has(uid)) run.budget.correct(size);
   await onStep('recovered', mailbox.sourcePath);
   return rows.filter((row) => !refused.includes(row));
+}
+
+/**
+ * Lists a mailbox from a UID on.
+ * @returns which UIDs are `there`, those of them that no row has as `candidates`, and from where on there are none
+ */
+async function unclaimedFrom(from: number, checker: MailReader, path: string, claims: ReadonlySet<number>) {
+  const candidates: Listed[] = [];
+  const there = new Set<number>();
+  let next = from;
+  for await (const listed of listedFrom(checker, path, from)) {
+    next = Math.max(next, listed.uid + 1);
+    there.add(listed.uid);
+    if (!claims.has(listed.uid)) candidates.push(listed);
+  }
+  return { there, candidates, next };
 }
 
 /**
@@ -224,7 +242,7 @@ export async function settleAbandoned(
   }
   const claims = new Set(await run.copy.ledger.claimed(path, opened.uidValidity));
   const wanted = wantedOf(groups, mailbox, [], settled, run);
-  const settling = () => settleOpen(groups, wanted, mailbox, claims, { ...session, reader: null }, run);
+  const settling = () => settleOpen({ groups, wanted, mailbox, claims }, { checker, reader: null }, run);
   await asked(settling);
 }
 
@@ -257,18 +275,10 @@ export async function settleUnsaid(
   // Claims under another UIDVALIDITY mean nothing.
   const from = isSame ? looking.from : 1;
   const claims = isSame ? looking.claims : new Set(await ledger.claimed(path, uidValidity));
-  const candidates: Listed[] = [];
-  const there = new Set<number>();
-  let next = from;
-  for await (const listed of listedFrom(checker, path, from)) {
-    next = Math.max(next, listed.uid + 1);
-    there.add(listed.uid);
-    if (!claims.has(listed.uid)) candidates.push(listed);
-  }
+  const { there, candidates, next } = await unclaimedFrom(from, checker, path, claims);
   const source = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
-  const { found, unseen } = await match(unsaid, source, candidates, destinationPlace(checker, path, uidValidity), run, {
-    areStored: () => true,
-  });
+  const destination = destinationPlace(checker, path, uidValidity);
+  const { found, unseen } = await match(unsaid, candidates, { source, destination, run }, { areStored: () => true });
   run.askAgain(unseen);
   const digests = await standingFor(unsaid, found, mailbox, run);
   const isThere = (uid: number) => there.has(uid) || claims.has(uid);

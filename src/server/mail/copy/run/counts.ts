@@ -9,7 +9,9 @@ export type Counts = {
   readonly add: (path: string, rows: readonly NewRow[]) => void;
   /** Rows that were `stored` and are something else now. */
   readonly refate: (path: string, rows: readonly NewRow[]) => void;
-  /** Grows with each message that is moved. */
+  /** Something was looked at, or given up, and nothing moved. */
+  readonly looked: () => void;
+  /** Grows with each message that is moved, and with each call of `looked`. */
   readonly moved: () => number;
 };
 
@@ -21,6 +23,7 @@ export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>, room: (
   let moved = 0;
   let movedOctets = 0;
   let refused = 0;
+  let looked = 0;
   const tell = () => {
     const sum = { done: 0, total: 0, bytes: 0, kept: 0 };
     let octets: number | null = 0;
@@ -61,6 +64,9 @@ export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>, room: (
       if (count !== undefined) count.kept += rows.filter((row) => row.fate === 'kept').length;
       tell();
     },
-    moved: () => moved,
+    looked: () => {
+      looked += 1;
+    },
+    moved: () => moved + looked,
   };
 }

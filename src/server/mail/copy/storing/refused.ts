@@ -1,7 +1,8 @@
 import type { Listed, Selected } from '../../imap/streams.ts';
 import type { LedgerMailbox, NewRow, Planned } from '../ledger/ledger.ts';
 import { listedFrom } from '../looking/looking.ts';
-import { match, type Found } from '../looking/matching.ts';
+import { match } from '../looking/matching.ts';
+import type { Found } from '../looking/wanted.ts';
 import { secondsOf } from '../message/digest.ts';
 import type { Run, Session } from '../run/run.ts';
 import { destinationPlace, sourcePlace } from '../troubles/breaks.ts';
@@ -51,10 +52,12 @@ export async function settleRefused(refused: readonly Refused[], looking: Lookin
     const isWanted = alikeTo(wanted);
     const { found } = await match(
       wanted,
-      sourcePlace(reader, mailbox.sourcePath, mailbox.sourceUidValidity),
       left.filter(({ size, internalDate }) => isWanted({ size, date: secondsOf(internalDate) })),
-      destinationPlace(checker, path, uidValidity),
-      run,
+      {
+        source: sourcePlace(reader, mailbox.sourcePath, mailbox.sourceUidValidity),
+        destination: destinationPlace(checker, path, uidValidity),
+        run,
+      },
     );
     for (const { hasRow, isRedated = false, ...message } of wanted) {
       const one = found.get(message.uid);

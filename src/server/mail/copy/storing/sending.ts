@@ -168,8 +168,14 @@ function apartIn({ mailbox, session, run }: Sending): (message: Planned) => bool
   return ({ uid }) => run.faults(appendName(place, uid)) > 0 || isRefused(uid);
 }
 
-/** The outcome of the groups of one {@link sendAll} so far. */
-type Came = {
+/** One {@link sendAll}, and the outcome of its groups so far. */
+type Batch = {
+  readonly sending: Sending;
+  readonly way: Way;
+  /** The largest message that the destination accepts, in octets. */
+  readonly limit: number;
+  /** Groups whose outcome is awaited. */
+  readonly underWay: Set<Promise<void>>;
   readonly left: {
     readonly refusedTogether: Planned[];
     readonly changed: Planned[];
@@ -190,13 +196,13 @@ type Came = {
   failure?: { readonly error: unknown };
 };
 
-/** Groups and single messages whose outcome is awaited. */
-type UnderWay = Set<Promise<void>>;
-
 async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Left> {
   const { run, goesOn } = sending;
-  const limit = appendLimitOf(sending);
-  const came: Came = {
+  const batch: Batch = {
+    sending,
+    way,
+    limit: appendLimitOf(sending),
+    underWay: new Set(),
     left: { refusedTogether: [], changed: [], unseen: [] },
     refused: [],
     unwritten: [],
@@ -206,7 +212,7 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
     paused: Infinity,
     hasSourceFailed: false,
   };
-  const underWay: UnderWay = new Set();
+  const { limit, underWay } = batch;
   const intents = openIntents(fetches.groups, sending);
   for (const index of fetches.groups.keys()) {
     try {
@@ -217,18 +223,18 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
       // A message that is listed as larger than the limit either is not appended, or is really smaller: so at most the
       // limit is taken from the budget.
       const octets = group.messages.reduce((sum, message) => sum + Math.min(message.size, limit), 0);
-      await takeBudget(octets, sending, underWay, came);
-      await sendGroup(group, octets, fetches.next(), sending, way, underWay, came);
+      await takeBudget(octets, batch);
+      await sendGroup(group, octets, fetches.next(), batch);
     } catch (error) {
-      came.failure ??= { error };
+      batch.failure ??= { error };
     }
-    if (came.failure !== undefined) break;
+    if (batch.failure !== undefined) break;
     while (underWay.size >= GROUPS_UNDER_WAY) await Promise.race(underWay);
   }
   await Promise.all([intents.ended(), ...underWay]);
-  noteBroken(came, way, sending);
-  await settleUnsaidOf(came, fetches, sending);
-  const { left, refused } = came;
+  noteBroken(batch);
+  await settleUnsaidOf(batch, fetches);
+  const { left, refused } = batch;
   if (refused.length === 0) return left;
   const there = await settleRefused(refused, sending);
   const isLeft = ({ uid }: Pick<Planned, 'uid'>) => !there.has(uid);
@@ -236,7 +242,7 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
     refused.filter(({ uid }) => there.has(uid)),
     sending,
   );
-  await commitRefused(came.unwritten.filter(isLeft), sending);
+  await commitRefused(batch.unwritten.filter(isLeft), sending);
   return {
     refusedTogether: left.refusedTogether.filter(isLeft),
     changed: left.changed.filter(isLeft),
@@ -248,29 +254,21 @@ async function sendAll(fetches: Fetches, sending: Sending, way: Way): Promise<Le
  * Waits for what is under way, which may give back what it did not need.
  * @throws {ProviderLimit} if that is not enough
  */
-async function takeBudget(octets: number, { run }: Sending, underWay: UnderWay, came: Came): Promise<void> {
+async function takeBudget(octets: number, batch: Batch): Promise<void> {
+  const { sending, underWay } = batch;
   for (;;)
     try {
-      return await run.budget.take(octets);
+      return await sending.run.budget.take(octets);
     } catch (error) {
       if (!(error instanceof ProviderLimit) || underWay.size === 0) throw error;
       await Promise.race(underWay);
-      if (came.failure !== undefined) throw error;
+      if (batch.failure !== undefined) throw error;
     }
 }
 
-/**
- * Sends a group; resolves when its octets are sent. The outcome is then awaited in `underWay`, and goes into `came`.
- */
-async function sendGroup(
-  group: Group,
-  octets: number,
-  messages: AsyncIterable<Fetched>,
-  sending: Sending,
-  way: Way,
-  underWay: UnderWay,
-  came: Came,
-): Promise<void> {
+/** Sends a group; resolves when its octets are sent. The outcome is then awaited in `underWay`. */
+async function sendGroup(group: Group, octets: number, messages: AsyncIterable<Fetched>, batch: Batch): Promise<void> {
+  const { sending, way, limit, underWay } = batch;
   const { mailbox, session, run } = sending;
   const { onStep } = run.copy;
   const sent: Sent[] = [];
@@ -278,11 +276,11 @@ async function sendGroup(
   const appending = session.writer.append(
     mailbox.destinationPath,
     newMessages(messages, group, sending, {
-      limit: appendLimitOf(sending),
+      limit,
       sent,
       tooLarge,
       onBroken: () => {
-        came.hasSourceFailed = true;
+        batch.hasSourceFailed = true;
       },
     }),
     { together: way.together && group.messages.length > 1 },
@@ -293,11 +291,11 @@ async function sendGroup(
       throw error;
     });
     await onStep('appended', mailbox.sourcePath);
-    const settled = await settleGroup(group, sent, tooLarge, appended, way, sending);
+    const settled = await settleGroup(group, { sent, tooLarge, appended }, way, sending);
     run.budget.correct(settled.stored - octets);
-    noteSettled(settled, group, sending, came);
+    noteSettled(settled, group, batch);
   })().catch((error: unknown) => {
-    came.failure ??= { error };
+    batch.failure ??= { error };
   });
   const guarded = outcome.finally(() => underWay.delete(guarded));
   underWay.add(guarded);
@@ -305,9 +303,9 @@ async function sendGroup(
   await onStep('octets sent', mailbox.sourcePath);
 }
 
-function noteSettled(settled: Settled, group: Group, sending: Sending, came: Came): void {
+function noteSettled(settled: Settled, group: Group, batch: Batch): void {
+  const { sending, left } = batch;
   const { mailbox, selected, session, run } = sending;
-  const { left } = came;
   const place = sourcePlace(session.reader, mailbox.sourcePath, mailbox.sourceUidValidity);
   if (settled.isKnown) forget(group.messages, sending);
   // Kept for the run: the connection may end before their turn, and this need not be found out again.
@@ -319,23 +317,24 @@ function noteSettled(settled: Settled, group: Group, sending: Sending, came: Cam
   left.refusedTogether.push(...settled.refusedTogether);
   left.changed.push(...settled.changed);
   left.unseen.push(...settled.unseen);
-  came.refused.push(...settled.refused);
-  came.unwritten.push(...settled.unwritten);
-  if (settled.broken.length > 0) came.broken.set(group.id, settled);
-  if (asksForPause(settled.error)) came.paused = Math.min(came.paused, group.id);
+  batch.refused.push(...settled.refused);
+  batch.unwritten.push(...settled.unwritten);
+  if (settled.broken.length > 0) batch.broken.set(group.id, settled);
+  if (asksForPause(settled.error)) batch.paused = Math.min(batch.paused, group.id);
   if (settled.stored > 0) notePassed('appends', run);
-  came.unsaid.push(...settled.unsaid);
+  batch.unsaid.push(...settled.unsaid);
   for (const one of settled.unsaid)
     run.said.set(saidKey(mailbox, one.uid), { ...one, uidValidity: selected.uidValidity });
-  if (settled.unsaid.length > 0 && settled.isKnown) came.unsaidGroups.push(group.id);
-  if (settled.error !== undefined) came.failure ??= { error: settled.error };
+  if (settled.unsaid.length > 0 && settled.isKnown) batch.unsaidGroups.push(group.id);
+  if (settled.error !== undefined) batch.failure ??= { error: settled.error };
 }
 
 /**
  * Notes at which message the destination failed: the first one without an answer, as it answers in order; of several in
  * one command it may be any.
  */
-function noteBroken({ broken, paused, hasSourceFailed }: Came, way: Way, { mailbox, session, run }: Sending): void {
+function noteBroken({ sending, way, broken, paused, hasSourceFailed }: Batch): void {
+  const { mailbox, session, run } = sending;
   const { signal, lease } = run.copy;
   if (broken.size === 0 || hasSourceFailed || signal.aborted || !lease.mayWrite()) return;
   // If it fails at so many messages, they are not the cause.
@@ -351,11 +350,7 @@ function noteBroken({ broken, paused, hasSourceFailed }: Came, way: Way, { mailb
 }
 
 /** Looks for messages stored without a reported UID. @throws an earlier failure, after that */
-async function settleUnsaidOf(
-  { unsaid, unsaidGroups, failure }: Came,
-  fetches: Fetches,
-  sending: Sending,
-): Promise<void> {
+async function settleUnsaidOf({ sending, unsaid, unsaidGroups, failure }: Batch, fetches: Fetches): Promise<void> {
   try {
     // Nobody will read the answers to the other FETCH commands.
     if (failure !== undefined) await fetches.letGo();

@@ -102,16 +102,17 @@ type Gathered = {
 /** The destination UIDs that rows have, under one UIDVALIDITY. */
 type ClaimedUnder = (uidValidity: bigint) => Promise<Set<number>>;
 
-/**
- * Commits the outcome of a group. The group stays open as long as the fate of any of its messages is unknown.
- * @param sent the messages that were sent, in this order
- * @param appended the outcome of each of `sent`, at the same index
- */
+/** What was done with the messages of a group: those that were `sent`, in this order, with the outcome of each. */
+type Passed = {
+  readonly sent: readonly Sent[];
+  readonly appended: readonly Appended[];
+  readonly tooLarge: readonly TooLarge[];
+};
+
+/** Commits the outcome of a group. The group stays open as long as the fate of any of its messages is unknown. */
 export async function settleGroup(
   group: Group,
-  sent: readonly Sent[],
-  tooLarge: readonly TooLarge[],
-  appended: readonly Appended[],
+  { sent, appended, tooLarge }: Passed,
   way: Way,
   sending: Sending,
 ): Promise<Settled> {
