@@ -95,6 +95,22 @@ describe('the page of a receipt, in Chromium (needs chromium)', needs('chromium'
     expect(await x('.list .digest', 0)).toBeLessThan(await x('.list .digest', 1));
   });
 
+  test.each([648, 768, 1024])('breaks no word of a folder, nor a date, on a screen of %i px', async (width) => {
+    await page.emulateMedia({ media: 'screen' });
+    await page.setViewportSize({ width, height: 640 });
+    const subject = 'Re: Fwd: What we said about the house, the garden, the bridge and all the rest of it in 2018';
+    await show(
+      [
+        { ...MESSAGE, subject },
+        { ...MESSAGE, uid: 2, fate: 'refused', reason: 'too large' },
+      ],
+      'Customers/Correspondence with the insurance',
+    );
+    expect(await brokenWords('.list td:first-child bdi', String.raw`[^\s/]+`)).toEqual([]);
+    expect(await brokenWords('.list td:nth-child(2)', '.+')).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  });
+
   /** Where a letter of the first that fits begins. */
   function x(selector: string, at: number): Promise<number> {
     return page
@@ -114,18 +130,20 @@ describe('the page of a receipt, in Chromium (needs chromium)', needs('chromium'
     await page.setContent(html);
   }
 
-  const brokenWords = (selector: string): Promise<string[]> =>
-    page.locator(selector).evaluateAll((all) =>
-      all
-        .flatMap((each) => [...each.childNodes])
-        .flatMap((text) =>
-          [...(text.textContent ?? '').matchAll(/\S+/g)].filter(({ 0: word, index }) => {
-            const range = document.createRange();
-            range.setStart(text, index);
-            range.setEnd(text, index + word.length);
-            return range.getClientRects().length > 1;
-          }),
-        )
-        .map(([word]) => word),
+  const brokenWords = (selector: string, word = String.raw`\S+`): Promise<string[]> =>
+    page.locator(selector).evaluateAll(
+      (all, pattern) =>
+        all
+          .flatMap((each) => [...each.childNodes])
+          .flatMap((text) =>
+            [...(text.textContent ?? '').matchAll(new RegExp(pattern, 'g'))].filter(({ 0: found, index }) => {
+              const range = document.createRange();
+              range.setStart(text, index);
+              range.setEnd(text, index + found.length);
+              return range.getClientRects().length > 1;
+            }),
+          )
+          .map(([text]) => text),
+      word,
     );
 });

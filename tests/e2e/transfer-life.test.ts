@@ -12,6 +12,7 @@ import {
   FULL,
   movedTo,
   NEEDS_PASSWORD,
+  needing,
   RUNNING,
   STOPPED,
   WAITING,
@@ -268,6 +269,33 @@ describe('the life of a transfer, in Chromium (needs chromium)', needs('chromium
       { job_id: TRANSFER_ID },
       { job_id: TRANSFER_ID, password: 'sandbox' },
     ]);
+  });
+
+  // The focus is in the field, and a screen reader says only what belongs to the dialog or to the field.
+  test.each<[string, TransferStatus, string]>([
+    ['Put it right', NEEDS_PASSWORD, 'no longer takes the password that you gave us'],
+    ['Copy what is new', MOVED, 'Nothing is copied twice'],
+    ['Bring new mail once a day', DAILY, 'we keep the sign-in for both mailboxes, encrypted'],
+    ['Stop forwarding', FORWARDED, 'New mail'],
+    ['Show more', { ...MOVED, limited: true }, 'Use the email address and password of the San Bruno mailbox'],
+  ])('what "%s" says above its first field belongs to its dialog', async (button, status, said) => {
+    await owner.open(button, status);
+    expect(await owner.dialog.evaluate(() => document.activeElement?.tagName)).toBe('INPUT');
+    const description = await owner.dialog.evaluate(
+      (dialog) => document.getElementById(dialog.getAttribute('aria-describedby') ?? '')?.textContent ?? '',
+    );
+    expect(description).toContain(said);
+  });
+
+  test.each<[string, TransferStatus, Readonly<Record<string, string>>]>([
+    ['Put it right', NEEDS_PASSWORD, { 'San Bruno password': 'current-password' }],
+    ['Put it right', needing({ side: 'destination', reason: 'password' }), { 'New mailbox password': 'off' }],
+    ['Copy what is new', MOVED, { 'San Bruno password': 'current-password', 'New mailbox password': 'off' }],
+    ['Stop forwarding', FORWARDED, { 'San Bruno password': 'current-password' }],
+  ])('"%s" lets the browser fill in the San Bruno password, and no other', async (button, status, wanted) => {
+    await owner.open(button, status);
+    for (const [label, autocomplete] of Object.entries(wanted))
+      expect(await owner.field(label).getAttribute('autocomplete')).toBe(autocomplete);
   });
 
   test('the receipt is there to read, and as two files', async () => {

@@ -30,8 +30,7 @@ export function SignInDialog({ title, help, emailNote, passwordMissing, busy, do
   const { typed } = snapshot.context;
   const fixed = !snapshot.can({ type: 'password.type', password: '' });
   return (
-    <Modal title={title} closeLabel={shared.close} onClose={() => send({ type: 'modal.close' })}>
-      <p>{help}</p>
+    <Modal title={title} closeLabel={shared.close} lead={<p>{help}</p>} onClose={() => send({ type: 'modal.close' })}>
       <Form onSubmit={() => send({ type: 'credentials.submit' })}>
         <div>
           <Field

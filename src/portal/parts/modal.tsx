@@ -4,14 +4,17 @@ import { Icon } from './icon.tsx';
 type Props = {
   readonly title: string;
   readonly closeLabel: string;
+  /** What is said above the first field. As that has the focus, a screen reader would pass over it. */
+  readonly lead?: ReactNode;
   /** Escape, the close button, or a press on the background. */
   readonly onClose: () => void;
   readonly children: ReactNode;
 };
 
 /** A modal dialog, open as long as it is rendered. The focus goes to its first field, else its title, and back. */
-export function Modal({ title, closeLabel, onClose, children }: Props) {
+export function Modal({ title, closeLabel, lead, onClose, children }: Props) {
   const heading = useId();
+  const said = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   const close = useRef(onClose);
   useEffect(() => {
@@ -49,11 +52,16 @@ export function Modal({ title, closeLabel, onClose, children }: Props) {
     };
   }, []);
   return (
-    <dialog ref={dialog} className="modal" aria-labelledby={heading}>
+    <dialog ref={dialog} className="modal" aria-labelledby={heading} aria-describedby={lead ? said : undefined}>
       <div className="modal-inner">
         <h2 id={heading} tabIndex={-1}>
           {title}
         </h2>
+        {lead && (
+          <div id={said} className="modal-lead">
+            {lead}
+          </div>
+        )}
         {children}
       </div>
       <div className="modal-top">

@@ -96,6 +96,7 @@ table.list{font-size:13px;border-collapse:collapse;width:100%}table.list tr{bord
 .list th,.list td:nth-child(2),.list td:nth-child(4),.list td:nth-child(5){overflow-wrap:normal}
 .digest,pre{font-family:monospace;font-size:11px;white-space:pre-wrap;overflow-wrap:anywhere}.digest{display:block}
 @media screen and (max-width:40em){.list tr{display:flex;flex-wrap:wrap}th[scope=row],th[scope=row]+td{display:block}}
+@media screen and (min-width:40.01em){table.list{table-layout:fixed}.list td:nth-child(2){white-space:nowrap}.list th:nth-child(1){width:20%}.list th:nth-child(2){width:7.2em}.list th:nth-child(4){width:6em}.list th:nth-child(5){width:18%}}
 @page{margin:10mm}
 @media print{body{max-width:none;padding:0;font-size:10pt;line-height:1.4}h1{font-size:16pt;margin:0}h2{font-size:12pt;margin:1em 0 .3em;break-after:avoid}p,ul{margin:.3em 0}
 tr{break-inside:avoid}thead{display:table-header-group}table.list{table-layout:fixed;font-size:7.5pt;line-height:1.25}td,th{box-sizing:border-box;padding:.1em .5em .1em 0}
@@ -142,7 +143,7 @@ ${foldersLeftIn(facts)}<h2>What did not move</h2>
     .join('')}</ul>
 `,
   line: ({ kind, folder, date, subject, size, sha256, fate, note }, _cells, isFirst) =>
-    `${isFirst ? LIST : ''}<tr><td>${foreign(kind === 'contact' ? 'Contacts' : folderName(folder))}</td><td>${escapeHtml(date === '' ? '' : SHORT.format(new Date(date)))}</td><td>${foreign(subject)}<span class="digest">${escapeHtml(sha256)}</span></td><td>${size === null ? '' : NUMBER.format(size)}</td><td>${escapeHtml(note === '' ? FATES[fate] : `${FATES[fate]}: ${note}`)}</td></tr>\n`,
+    `${isFirst ? LIST : ''}<tr><td>${folderHtml(kind === 'contact' ? 'Contacts' : folderName(folder))}</td><td>${escapeHtml(date === '' ? '' : SHORT.format(new Date(date)))}</td><td>${foreign(subject)}<span class="digest">${escapeHtml(sha256)}</span></td><td>${size === null ? '' : NUMBER.format(size)}</td><td>${escapeHtml(note === '' ? FATES[fate] : `${FATES[fate]}: ${note}`)}</td></tr>\n`,
   foot: (_facts, sums, statement, signature, keyAddress) => `${totalsOf(sums)}<h2>Signature</h2>
 <p>The totals above stand here again, signed. The signature proves that what stands here came from us and was not changed. The public key is at ${escapeHtml(keyAddress)}.</p>
 <pre id="statement">${escapeHtml(statement)}</pre>
@@ -153,13 +154,18 @@ ${foldersLeftIn(facts)}<h2>What did not move</h2>
 
 function foldersLeftIn({ folders_left: left = [] }: Facts): string {
   if (left.length === 0) return '';
-  const items = left.map(({ folder, reason }) => `<li>${foreign(folderName(folder))}: ${escapeHtml(reason)}</li>`);
+  const items = left.map(({ folder, reason }) => `<li>${folderHtml(folderName(folder))}: ${escapeHtml(reason)}</li>`);
   return `<h2>Folders that could not be copied or checked</h2>\n<ul>${items.join('')}</ul>\n`;
 }
 
 /** What may be written from right to left. */
 function foreign(text: string): string {
   return `<bdi>${escapeHtml(text)}</bdi>`;
+}
+
+/** Where a line is too short for it, it breaks after a slash. */
+function folderHtml(name: string): string {
+  return `<bdi>${escapeHtml(name).replaceAll('/', '/<wbr>')}</bdi>`;
 }
 
 const PAGES: Readonly<Record<ReceiptFormat, Page>> = { csv, json, html };

@@ -20,11 +20,18 @@ import { Mailbox, mailboxIn, refusedSideOf } from './mailboxes.tsx';
 
 type Props = { readonly snapshot: WizardSnapshot };
 
+type ActDialogProps = {
+  readonly title: string;
+  /** What is said above its first field. */
+  readonly lead?: ReactNode;
+  readonly children: ReactNode;
+};
+
 /** The dialog of one act. Escape and the background close it as its button does. */
-export function ActDialog({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+export function ActDialog({ title, lead, children }: ActDialogProps) {
   const send = useSend();
   return (
-    <Modal title={title} closeLabel={shared.close} onClose={() => send({ type: 'modal.close' })}>
+    <Modal title={title} lead={lead} closeLabel={shared.close} onClose={() => send({ type: 'modal.close' })}>
       {children}
     </Modal>
   );
@@ -76,7 +83,8 @@ export function Password({ snapshot, label, isMissing, side, of }: PasswordProps
       {...(help === undefined ? {} : { help })}
       value={of === undefined ? typed.password : typed.destinationPassword}
       note={isMissing ? MISSING : undefined}
-      autoComplete="off"
+      // The browser knows the San Bruno password from the sign-in. It is not the one of another mailbox.
+      autoComplete={side === 'source' ? 'current-password' : 'off'}
       readOnly={!snapshot.can({ type, password: '' })}
       onType={(password) => send({ type, password })}
     />

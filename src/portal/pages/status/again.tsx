@@ -42,10 +42,13 @@ function Copying(props: CopyingProps) {
   const isSignInFirst = elsewhere && snapshot.context.tokenId === null;
   return (
     // The key makes each step a dialog of its own, so that the focus moves to what is new in it.
-    <ActDialog key={String(isSignInFirst)} title={words.title}>
-      {words.text.map((each) => (
+    <ActDialog
+      key={String(isSignInFirst)}
+      title={words.title}
+      lead={[...words.text, ...(elsewhere && !isSignInFirst ? [signedIn] : [])].map((each) => (
         <p key={each}>{each}</p>
       ))}
+    >
       {isSignInFirst ? (
         <>
           <p className="strong">{first}</p>
@@ -65,7 +68,6 @@ function Passwords({ snapshot, act, words: said, elsewhere }: CopyingProps & { r
     snapshot.matches({ status: { acts: { open: act === 'again' ? { again: state } : { daily: state } } } });
   return (
     <Form onSubmit={() => send({ type: 'act.submit' })}>
-      {elsewhere && <p>{signedIn}</p>}
       <div>
         <Password
           snapshot={snapshot}

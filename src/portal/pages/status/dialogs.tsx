@@ -62,8 +62,7 @@ export function ForwardingOff({ snapshot }: Props) {
   const at = (forwarding: 'calling' | { readonly asking: 'passwordMissing' }) =>
     snapshot.matches({ status: { acts: { open: { forwarding } } } });
   return (
-    <ActDialog title={title}>
-      <p>{text(legacyName)}</p>
+    <ActDialog title={title} lead={<p>{text(legacyName)}</p>}>
       <Form onSubmit={() => send({ type: 'act.submit' })}>
         <Password
           snapshot={snapshot}

@@ -33,13 +33,18 @@ export function Mend({ snapshot }: Props) {
     );
   return (
     // The key makes each step a dialog of its own, so that the focus moves to what is new in it.
-    <ActDialog key={`${side} ${reason} ${isSignInWanted}`} title={need.dialog}>
-      <div className="stack" data-gap="small">
-        <p>{need.happened}</p>
-        <p>{need.safe}</p>
-        <p className="strong">{need.signIn}</p>
-        {need.closed !== undefined && <p>{need.closed}</p>}
-      </div>
+    <ActDialog
+      key={`${side} ${reason} ${isSignInWanted}`}
+      title={need.dialog}
+      lead={
+        <div className="stack" data-gap="small">
+          <p>{need.happened}</p>
+          <p>{need.safe}</p>
+          <p className="strong">{need.signIn}</p>
+          {need.closed !== undefined && <p>{need.closed}</p>}
+        </div>
+      }
+    >
       {isSignInWanted ? (
         <>
           <SignInElsewhere snapshot={snapshot} />

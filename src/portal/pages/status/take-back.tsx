@@ -17,7 +17,7 @@ export function TakeBack({ snapshot }: Props) {
   const signingIn = at('signingIn') || (at('calling') && typed.password !== '');
   return (
     // The key makes each step a dialog of its own, so that the focus moves to what is new in it.
-    <ActDialog key={String(signingIn)} title={title}>
+    <ActDialog key={String(signingIn)} title={title} lead={signingIn && <p>{signIn}</p>}>
       {signingIn ? (
         <SigningIn snapshot={snapshot} busy={at('calling')} />
       ) : (
@@ -40,19 +40,15 @@ function SigningIn({ snapshot, busy: calling }: Props & { readonly busy: boolean
   if (isOauthProvider(destinationOf(snapshot.context)))
     return (
       <>
-        <p>{signIn}</p>
         <SignInElsewhere snapshot={snapshot} />
         <ActOutcome snapshot={snapshot} />
       </>
     );
   return (
-    <>
-      <p>{signIn}</p>
-      <Form onSubmit={() => send({ type: 'act.submit' })}>
-        <Password snapshot={snapshot} side="destination" label={words.destinationPassword} isMissing={isMissing} />
-        <Submit busy={calling} label={confirm} busyLabel={busy} />
-        <ActOutcome snapshot={snapshot} />
-      </Form>
-    </>
+    <Form onSubmit={() => send({ type: 'act.submit' })}>
+      <Password snapshot={snapshot} side="destination" label={words.destinationPassword} isMissing={isMissing} />
+      <Submit busy={calling} label={confirm} busyLabel={busy} />
+      <ActOutcome snapshot={snapshot} />
+    </Form>
   );
 }
