@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import type { WorkerServices } from '../../src/server/worker/worker.ts';
 import { DOVECOT_PASSWORD } from '../support/dovecot.ts';
@@ -5,9 +6,18 @@ import { openFilledServers } from '../support/filled-servers.ts';
 import { createEmptyDatabase } from '../support/fresh-database.ts';
 import { differenceOf } from '../support/mail-comparison.ts';
 import { needs } from '../support/needs.ts';
+import { openMailClient } from '../support/mail-client.ts';
+import { letter } from '../support/mail-letters.ts';
+import { command, startPostgres } from '../support/postgres.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { mailUntil, NEW_ADDRESS, openWorld, order, SUBSCRIBER } from '../support/transfer-world.ts';
 
 const MESSAGES = 150;
+/** At most 100 messages each. */
+const GROUPS = 2;
+/** What other sessions are doing. */
+const WORK = `select from pg_stat_activity
+  where backend_type = 'client backend' and state <> 'idle' and pid <> pg_backend_pid()`;
 /** Another taker gets it, beside the one who has it. */
 const JOB_IS_FREE =
   "update pgboss.job set state = 'created', started_on = null, heartbeat_on = null where name = 'transfers'";
@@ -79,3 +89,71 @@ test(
     expect(epochs.size).toBe(1);
   },
 );
+
+test(
+  'a standby that is promoted without the last commits is told what they had told, while the worker goes on',
+  needs('dovecot', 'postgresql'),
+  async () => {
+    const [LATER, IN_LATER] = ['Later', 20];
+    const { stack, source, destination, places } = await openFilledServers(MESSAGES);
+    await using mail = await openMailClient(source.port, SUBSCRIBER, DOVECOT_PASSWORD);
+    await mail.create(LATER);
+    await mail.append(
+      LATER,
+      Array.from({ length: IN_LATER }, (_, number) => letter(MESSAGES + number)),
+    );
+    const primary = stack.use(await startPostgres());
+    const url = new URL(await primary.create());
+    const standby = stack.use(await startPostgres({ standbyOf: primary.url }));
+    let leader = primary;
+    const proxy = stack.use(await startTcpProxy(() => Number(new URL(leader.url).port)));
+    url.port = String(proxy.port);
+    const lag = async () => {
+      await command(standby.url, `alter system set primary_conninfo = ''`);
+      await command(standby.url, 'select pg_reload_conf()');
+      await expect.poll(() => answer(standby.url, 'select from pg_stat_wal_receiver')).toHaveLength(0);
+    };
+    const failOver = async () => {
+      // What goes on beside is done: no write of the run fails.
+      await expect.poll(() => answer(primary.url, WORK)).toHaveLength(0);
+      await primary.crash();
+      await command(standby.url, 'select pg_promote()');
+      leader = standby;
+      proxy.resetAll();
+    };
+    let [lagging, failing]: (Promise<void> | undefined)[] = [];
+    const failed = Promise.withResolvers<void>();
+    let outcomes = 0;
+    const onStep: WorkerServices['onStep'] = async (step, path) => {
+      if (step === 'listed' && path === 'INBOX') await (lagging ??= lag());
+      if (step === 'outcome committed' && path === 'INBOX') outcomes += 1;
+      if (outcomes < GROUPS) return;
+      failing ??= failOver();
+      failing.then(failed.resolve, failed.reject);
+      await failing;
+    };
+    const world = stack.use(await openWorld({ url: url.href }, places, { onStep }));
+    const { id } = await world.transfers.start(order());
+    await failed.promise;
+    const all = MESSAGES + IN_LATER;
+    const end = await mailUntil(world.transfers, id, undefined, 90_000);
+    expect(end).toMatchObject({ status: 'completed', done: all, compared: all, lost: 0, duplicated: 0, changed: 0 });
+    expect((end.copied ?? 0) + (end.present ?? 0)).toBe(all);
+    const account = { user: SUBSCRIBER, password: DOVECOT_PASSWORD };
+    const difference = await differenceOf(
+      { ...account, port: source.port },
+      { ...account, port: destination.port, user: NEW_ADDRESS },
+    );
+    expect(difference).toEqual({ messages: all, lost: [], duplicated: [], changed: [] });
+  },
+);
+
+async function answer(url: string, text: string): Promise<readonly unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}

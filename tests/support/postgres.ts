@@ -15,6 +15,7 @@ const USER = 'portal';
 
 const INITDB = installed('initdb');
 const POSTGRES = installed('postgres');
+const BASE_BACKUP = installed('pg_basebackup');
 export const POSTGRESQL = INITDB === null ? null : POSTGRES;
 
 /** Each test's database consists of three hundred new files, which are slow to create and remove on a disk. */
@@ -35,11 +36,16 @@ export type Postgres = AsyncDisposable & {
   recover(): Promise<void>;
 };
 
-type Given = { readonly settings?: readonly string[]; readonly above?: string };
+type Given = {
+  readonly settings?: readonly string[];
+  readonly above?: string;
+  /** The address of the one that it is a streaming standby of. */
+  readonly standbyOf?: string;
+};
 
 /** Starts an unprivileged PostgreSQL in a temporary folder (within `above`), on a port of its own. */
-export async function startPostgres({ settings = [], above = tmpdir() }: Given = {}): Promise<Postgres> {
-  if (INITDB === null || POSTGRES === null) throw new Error('PostgreSQL is not installed.');
+export async function startPostgres({ settings = [], above = tmpdir(), standbyOf }: Given = {}): Promise<Postgres> {
+  if (INITDB === null || POSTGRES === null || BASE_BACKUP === null) throw new Error('PostgreSQL is not installed.');
   const folder = await mkdtemp(join(above, 'postgres-'));
   const port = await freePort();
   const asNobody = process.getuid?.() === 0;
@@ -49,7 +55,11 @@ export async function startPostgres({ settings = [], above = tmpdir() }: Given =
       ? ['setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', program, ...args]]
       : [program, args];
   const data = join(folder, 'data');
-  await promisify(execFile)(...unprivileged(INITDB, '-D', data, '-U', USER, '--auth=trust', '-E', 'UTF8', '--no-sync'));
+  const laid: readonly [string, ...string[]] =
+    standbyOf === undefined
+      ? [INITDB, '-U', USER, '--auth=trust', '-E', 'UTF8', '--no-sync']
+      : [BASE_BACKUP, '-d', standbyOf, '--write-recovery-conf', '--checkpoint=fast', '--no-sync'];
+  await promisify(execFile)(...unprivileged(...laid, '-D', data));
   const [program, args] = unprivileged(
     POSTGRES,
     '-D',

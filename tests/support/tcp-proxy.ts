@@ -39,8 +39,14 @@ async function* wholeLines(octets: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   if (rest.length > 0) yield Buffer.concat(rest);
 }
 
-/** A proxy in front of a local server that breaks connections on demand (with RST, not FIN). */
-export async function startTcpProxy(to: number, { change, byLine = false, before }: Options = {}): Promise<TcpProxy> {
+/**
+ * A proxy in front of a local server that breaks connections on demand (with RST, not FIN).
+ * @param to the server's port, or what tells it for each new connection
+ */
+export async function startTcpProxy(
+  to: number | (() => number),
+  { change, byLine = false, before }: Options = {},
+): Promise<TcpProxy> {
   const passed: Record<Direction, number> = { 'to server': 0, 'to client': 0 };
   const links = new Set<readonly [Socket, Socket]>();
   const dead = new Set<readonly [Socket, Socket]>();
@@ -80,7 +86,7 @@ export async function startTcpProxy(to: number, { change, byLine = false, before
         client.resetAndDestroy();
         return;
       }
-      const upstream = connect(to, '127.0.0.1');
+      const upstream = connect(typeof to === 'number' ? to : to(), '127.0.0.1');
       upstream.on('error', () => {});
       const link = [client, upstream] as const;
       links.add(link);

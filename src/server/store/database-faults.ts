@@ -44,12 +44,12 @@ const REMEDIES = [
   [
     '08P01',
     'what stands before the database, such as PgBouncer, refused',
-    'Its own log says why, and its pool_mode must be session or transaction',
+    'Its own log says why: its pool_mode must be session or transaction, and its max_client_conn allow all processes',
   ],
   [
     'no code',
     'the database did not let us in, hung up, gave no answer in time, or does not speak TLS',
-    'Start it, mend the address, see what it waits for (pg_stat_activity), or switch its ssl on, which sslmode asks for',
+    'Start it, mend the address, see what it waits for (pg_stat_activity), enlarge the pool of what stands before it (default_pool_size), or switch its ssl on, which sslmode asks for',
   ],
   ['53100', 'the disk of the database is full', 'Make room there'],
   [

@@ -1,11 +1,14 @@
 import type { Database, Sql } from '../store/database.ts';
 import { transferOf, type Transfer, type TransferRow } from './transfer.ts';
 
-/** Another worker has taken over the transfer; this one must stop at once and touch nothing more. */
+/**
+ * Another worker has taken over the transfer, or PostgreSQL was started anew; this run must stop at once and touch
+ * nothing more.
+ */
 export class LeaseLost extends Error {
   override name = 'LeaseLost';
   constructor(transferId: string) {
-    super(`Another worker has taken transfer ${transferId} over.`);
+    super(`Transfer ${transferId} has to be taken anew.`);
   }
 }
 
@@ -77,6 +80,12 @@ async function shortenLeases(sql: Sql, id: string, seconds: number): Promise<voi
  */
 const NEXT_EPOCH = 'epoch + 1 + case when epoch < 8000000 then floor(random() * 1000)::integer else 0 end';
 
+/**
+ * SQL for whether PostgreSQL runs since before the transfer was taken. Once it has been started anew, as a promoted
+ * standby or from a backup, it may have lost commits that the run has in its memory for done.
+ */
+export const IS_SAME_SERVER = 'coalesce(server_started = pg_postmaster_start_time(), true)';
+
 type Taken = TransferRow & { readonly stop_asked: Date | null; readonly resumed: number };
 
 /** Until the end of the transaction, nobody else takes a transfer between the same mailboxes. */
@@ -102,7 +111,8 @@ async function takeAlone(
   const [, rows] = await database.commit([
     { text: LOCK_ALL_BETWEEN, parameters: [id] },
     {
-      text: `update transfers t set epoch = ${NEXT_EPOCH}, leased_until = clock_timestamp() + make_interval(secs => $2)
+      text: `update transfers t set epoch = ${NEXT_EPOCH}, leased_until = clock_timestamp() + make_interval(secs => $2),
+          server_started = pg_postmaster_start_time()
         where id = $1 and ${isSo} and ${IS_FREE} returning *`,
       parameters: [id, seconds, ...parameters],
     },
@@ -161,7 +171,10 @@ export async function takeEndedTransfer(database: Database, id: string, seconds:
   return held === undefined ? null : { heldForSeconds: Math.max(0, held.seconds ?? 0) };
 }
 
-/** Renews the lease for `seconds` from now. `stop`: it is still ours, and the owner has asked for a stop. */
+/**
+ * Renews the lease for `seconds` from now. `stop`: it is still ours, and the owner has asked for a stop. `lost`: another
+ * worker has it, or PostgreSQL was started anew.
+ */
 export async function confirmLease(
   sql: Sql,
   { transferId, epoch }: Lease,
@@ -169,7 +182,7 @@ export async function confirmLease(
 ): Promise<'ours' | 'stop' | 'lost'> {
   const [row] = await sql.query<{ stops: boolean }>(
     `update transfers set leased_until = clock_timestamp() + make_interval(secs => $3)
-     where id = $1 and epoch = $2 returning stop_asked is not null and finished is null as stops`,
+     where id = $1 and epoch = $2 and ${IS_SAME_SERVER} returning stop_asked is not null and finished is null as stops`,
     [transferId, epoch, seconds],
   );
   if (row === undefined) return 'lost';
@@ -178,7 +191,10 @@ export async function confirmLease(
 
 /** Keeps the lease ours until the transaction ends. @throws {LeaseLost} */
 export async function requireLease(sql: Sql, { transferId, epoch }: Lease): Promise<void> {
-  const lease = await sql.query('select 1 from transfers where id = $1 and epoch = $2 for share', [transferId, epoch]);
+  const lease = await sql.query(
+    `select 1 from transfers where id = $1 and epoch = $2 and ${IS_SAME_SERVER} for share`,
+    [transferId, epoch],
+  );
   if (lease.length === 0) throw new LeaseLost(transferId);
 }
 

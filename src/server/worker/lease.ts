@@ -23,7 +23,7 @@ export const CONFIRMED_WITHIN_MS = 2 * CONFIRM_EVERY_MS;
 /** A lease that also tells its worker when to stop. */
 export type WorkersLease = HeldLease &
   AsyncDisposable & {
-    /** Aborts once the owner has asked for a stop, or another worker has the transfer. */
+    /** Aborts once the owner has asked for a stop, or the lease is lost. */
     readonly ending: AbortSignal;
     /** Why it was aborted: `null` before that. */
     readonly why: () => 'stop' | 'lost' | null;
@@ -98,7 +98,8 @@ export function holdLease(
       callOff?.();
       endSettling?.();
       await confirming;
-      await release();
+      // What has been lost is left to run out, as after a death: something of ours may still arrive.
+      if (why !== 'lost') await release();
     },
   };
 }

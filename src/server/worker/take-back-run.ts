@@ -20,6 +20,8 @@ const IDLE_RUNS = 12;
 const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 300;
 const LOOK_AGAIN_SECONDS = 5;
+const LOST =
+  'a take-back is begun anew: another worker has taken it, or the database was started anew and may have lost commits';
 
 /** Takes back what an ended transfer has copied, continuing where an earlier run stopped. */
 export async function runTakeBack(
@@ -56,7 +58,7 @@ export async function runTakeBack(
     log.info({ transferId: id }, 'what a transfer had copied was taken back');
   } catch (error) {
     if (error instanceof LeaseLost || lease.why() === 'lost') {
-      log.warn({ transferId: id, epoch: lease.epoch }, 'another worker has taken the take-back over');
+      log.warn({ transferId: id, epoch: lease.epoch }, LOST);
       // As with transfers: this may be its only job; if not, the other worker's is enough.
       await queue.sendTakeBackAgain(id, LOOK_AGAIN_SECONDS);
       return;

@@ -26,6 +26,9 @@ const SUSPECT_AGAIN_SECONDS = 30;
 /** Reminders, and the ends of resting transfers, may be late by this much. */
 const KEPT_AFTER_MS = 24 * 3_600_000;
 
+const LOST =
+  'a transfer is begun anew: another worker has taken it, or the database was started anew and may have lost commits';
+
 type Services = RunnerServices & { readonly queue: JobQueue };
 
 /**
@@ -82,7 +85,7 @@ export async function runTransfer(
     if (!(error instanceof LeaseLost) && lease.why() === null) throw error;
     if (lease.why() === 'stop') await endAsked(lease, services);
     else {
-      log.warn({ transferId: id, epoch: lease.epoch }, 'another worker has taken the transfer over');
+      log.warn({ transferId: id, epoch: lease.epoch }, LOST);
       // If the database has lost the record of who took it, this may be its only job, which ends with this run.
       await queue.sendUnlessWaiting(id, LOOK_AGAIN_SECONDS);
     }

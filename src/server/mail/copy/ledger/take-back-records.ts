@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../../../store/database.ts';
 import { pageByIndex } from '../../../store/page-by-index.ts';
-import { LeaseLost, type Lease } from '../../../transfers/lease.ts';
+import { LeaseLost, requireLease, type Lease } from '../../../transfers/lease.ts';
 import { betweenSameAccounts } from '../../../transfers/transfer.ts';
 import { gathered } from './gathered.ts';
 
@@ -85,14 +85,11 @@ async function pageOf(
   }));
 }
 
-export function openTakeBackRecords(database: Database, { transferId, epoch }: Lease): TakeBackRecords {
+export function openTakeBackRecords(database: Database, lease: Lease): TakeBackRecords {
+  const { transferId } = lease;
   async function held(work: (sql: Sql) => Promise<void>): Promise<void> {
     await database.transaction(async (sql) => {
-      const lease = await sql.query('select 1 from transfers where id = $1 and epoch = $2 for share', [
-        transferId,
-        epoch,
-      ]);
-      if (lease.length === 0) throw new LeaseLost(transferId);
+      await requireLease(sql, lease);
       await work(sql);
     });
   }
