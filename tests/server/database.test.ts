@@ -214,7 +214,7 @@ test.each([
   ['42P07', 'the database refused what is done with its tables at the start (42P07). Its own log says what and why.'],
   [
     '08P01',
-    'what stands before the database, such as PgBouncer, refused (08P01). Its own log says why, and its pool_mode',
+    'what stands before the database, such as PgBouncer, refused (08P01). Its own log says why: its pool_mode must be session or transaction, and its max_client_conn',
   ],
   [
     undefined,

@@ -21,7 +21,7 @@ const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 300;
 const LOOK_AGAIN_SECONDS = 5;
 const LOST =
-  'a take-back is begun anew: another worker has taken it, or the database was started anew and may have lost commits';
+  'this run of a take-back is over: another worker has taken it, or the database was started anew and may have lost commits';
 
 /** Takes back what an ended transfer has copied, continuing where an earlier run stopped. */
 export async function runTakeBack(

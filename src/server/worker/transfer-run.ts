@@ -27,7 +27,7 @@ const SUSPECT_AGAIN_SECONDS = 30;
 const KEPT_AFTER_MS = 24 * 3_600_000;
 
 const LOST =
-  'a transfer is begun anew: another worker has taken it, or the database was started anew and may have lost commits';
+  'this run of a transfer is over: another worker has taken it, or the database was started anew and may have lost commits';
 
 type Services = RunnerServices & { readonly queue: JobQueue };
 
