@@ -95,6 +95,20 @@ describe('The transport with a real Dovecot', needs('dovecot'), () => {
     });
   });
 
+  test('a mailbox whose folder the server may not read is listed, though the server lists it as none to open', async () => {
+    const user = 'forbidden';
+    {
+      await using mail = await openMailClient(dovecot.port, user, DOVECOT_PASSWORD);
+      await mail.create('Sent');
+      await mail.create('Work/2004');
+    }
+    await dovecot.forbid(user, 'Sent');
+    await using mail = await openMailClient(dovecot.port, user, DOVECOT_PASSWORD);
+    const listed = await mail.command('LIST "" "*"');
+    expect(listed.find((line) => line.endsWith(' Sent'))).toMatch(/\\Noselect/i);
+    expect([...(await statusesBy(dovecot, user)).keys()].toSorted()).toEqual(['INBOX', 'Sent', 'Work/2004']);
+  });
+
   test('a connection that reads lists the mailboxes as they are now, and takes nothing away by it', async () => {
     const account = { port: dovecot.port, user: 'listing' };
     await using writer = await writerOf(account);

@@ -24,12 +24,14 @@ async function serverWith(
     attributes = {},
     apart = /(?!)/,
     refuses = /(?!)/,
+    fails = /(?!)/,
     unlisted = new Set<string>(),
   }: {
     namespace?: string;
     attributes?: Record<string, string>;
     apart?: RegExp;
     refuses?: RegExp;
+    fails?: RegExp;
     unlisted?: ReadonlySet<string>;
   } = {},
 ) {
@@ -64,6 +66,7 @@ async function serverWith(
       for (const line of part.toString('latin1').split('\r\n')) {
         const [tag = '', verb = '', ...rest] = line.split(' ');
         if (refuses.test(line)) socket.write(`${tag} BAD not known\r\n`);
+        else if (fails.test(line)) socket.write(`${tag} NO [SERVERBUG] Internal error occurred.\r\n`);
         else if (verb !== '')
           socket.write(Buffer.from([...answer(verb, rest.join(' ')), `${tag} OK done\r\n`].join('\r\n'), 'latin1'));
       }
@@ -154,6 +157,18 @@ test('containers and deleted mailboxes are not listed, but what is below them is
   await using control = await openControl(server.account, { trusted: [] });
   const paths = (await control.mailboxes()).map(({ path }) => path).toSorted();
   expect(paths).toEqual(['2004', 'Archive/2004', 'Gone/1', 'INBOX', 'Twice']);
+});
+
+test('a mailbox that is listed as none to open, and that the server fails at, is listed; one that it refuses is not', async () => {
+  const none = String.raw`\NoSelect`;
+  const attributes = { '"Broken"': none, '"Name"': `${none} \\HasNoChildren`, '"Above"': `${none} \\HasChildren` };
+  using server = await serverWith(['INBOX', ...Object.keys(attributes)], {
+    attributes,
+    refuses: /STATUS "Name"/,
+    fails: /STATUS "(?:Broken|Above)"/,
+  });
+  await using control = await openControl(server.account, { trusted: [] });
+  expect((await control.mailboxes()).map(({ path }) => path)).toEqual(['INBOX', 'Broken']);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chown, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { basename, join } from 'node:path';
@@ -57,6 +57,8 @@ export type Dovecot = AsyncDisposable & {
    * and hangs up in the middle of sending them.
    */
   damage(user: string, places: readonly number[], octets: number): Promise<void>;
+  /** Lets nobody, not even the server, read a mailbox's folder on the disk. */
+  forbid(user: string, mailbox: string): Promise<void>;
   log(): Promise<string>;
   /** Removes all mail; nobody may be signed in. */
   wipe(): Promise<void>;
@@ -122,6 +124,12 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
           files.push(join(folder, 'mail', owner, part, name));
       const inOrder = files.toSorted((a, b) => basename(a).localeCompare(basename(b), 'en', { numeric: true }));
       for (const place of places) await truncate(inOrder[place] ?? '', octets);
+    },
+    forbid: async (owner, mailbox) => {
+      const own = join(folder, 'mail', owner);
+      await chmod(join(own, 'mailboxes', mailbox), 0);
+      // It would go on listing what it remembers.
+      for (const name of await readdir(own)) if (name.startsWith('dovecot.list.index')) await rm(join(own, name));
     },
     log,
     wipe: async () => {

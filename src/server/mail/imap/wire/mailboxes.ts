@@ -1,4 +1,4 @@
-import { isRefusal, MailError, unlessNo, unlessRefused } from '../mail-error.ts';
+import { isInTrouble, isRefusal, MailError, unlessNo, unlessRefused } from '../mail-error.ts';
 import type { Mailbox, MailboxStatus } from '../mailbox.ts';
 import { rolesOf } from '../roles.ts';
 import type { Namespace } from '../streams.ts';
@@ -14,6 +14,8 @@ const MAILBOXES_AT_MOST = 20_000;
 const LISTING_OCTETS = 8 * 1024 * 1024;
 /** The same: each is looked for among the mailboxes, and listed by itself. */
 const NAMESPACES_AT_MOST = 100;
+/** Asked about one by one. */
+const LEAVES_AT_MOST = 100;
 
 const tooMany = () => new MailError('refused', `The mail server lists more than ${MAILBOXES_AT_MOST} mailboxes.`);
 
@@ -135,9 +137,13 @@ async function listMailboxes(
   withStatus: boolean,
 ): Promise<Mailbox[]> {
   const mailboxes = new Map<string, Row>();
+  const unopenable = new Map<string, Row>();
   const statuses = new Map<string, MailboxStatus>();
   const add = (answer: Answer) => {
-    for (const row of answer.rows) if (isOpenable(row) && !mailboxes.has(row.path)) mailboxes.set(row.path, row);
+    for (const row of answer.rows) {
+      const rows = isOpenable(row) ? mailboxes : unopenable;
+      if (!rows.has(row.path)) rows.set(row.path, row);
+    }
     if (mailboxes.size > MAILBOXES_AT_MOST) throw tooMany();
     for (const [path, status] of answer.statuses) statuses.set(path, status);
   };
@@ -159,6 +165,9 @@ async function listMailboxes(
     add(answer);
     if (answer.rows.length === 0 && (await hasInbox(connection))) add({ rows: [INBOX], statuses: new Map() });
   }
+  const leaves = [...unopenable.values()].filter((row) => isLeaf(row) && !mailboxes.has(row.path));
+  for (const row of leaves.slice(0, LEAVES_AT_MOST))
+    if (await isInTroubleWith(connection, row.path)) mailboxes.set(row.path, row);
   const roles = rolesOf([...mailboxes.values()]);
   return Array.from(mailboxes.values(), ({ path, delimiter }) => {
     const [specialUse, status] = [roles.get(path), statuses.get(path)];
@@ -181,6 +190,25 @@ async function hasInbox(connection: ImapConnection): Promise<boolean> {
 
 function isOpenable({ attributes, path }: Row): boolean {
   return path !== '' && !attributes.has('\\noselect') && !attributes.has('\\nonexistent');
+}
+
+function isLeaf({ attributes, path }: Row): boolean {
+  return path !== '' && !attributes.has('\\haschildren') && !attributes.has('\\nonexistent');
+}
+
+/**
+ * Whether the server fails at a mailbox that it lists as none that can be opened, as Dovecot does where it may not read
+ * a folder on its disk: such a mailbox has mail, and must not pass for a mere name.
+ */
+async function isInTroubleWith(connection: ImapConnection, path: string): Promise<boolean> {
+  try {
+    await askStatus(connection, path, ['UIDVALIDITY']);
+    return false;
+  } catch (error) {
+    if (error instanceof MailError && isInTrouble(error)) return true;
+    if (!isRefusal(error)) throw error;
+    return error.responseCode === 'CORRUPTION';
+  }
 }
 
 type Place = readonly [reference: string, pattern: string];
