@@ -39,6 +39,7 @@ const PROGRAMS = {
   managesieve: { program: MANAGESIEVE_LOGIN, debian: 'dovecot-managesieved' },
   'dovecot-lda': { program: DELIVERY_AGENT, debian: 'dovecot-core' },
   postgresql: { program: 'initdb', debian: 'postgresql', homebrew: 'postgresql@16' },
+  pgbouncer: { debian: 'pgbouncer', homebrew: 'pgbouncer' },
   radicale: { debian: 'radicale' },
   mbsync: { debian: 'isync', homebrew: 'isync' },
   bsdtar: { debian: 'libarchive-tools', homebrew: 'libarchive' },
