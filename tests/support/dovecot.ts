@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { basename, join } from 'node:path';
 import { once } from 'node:events';
 import { freePort } from './free-port.ts';
 import { DELIVERY_AGENT, installed } from './installed.ts';
+import { giveAway, IS_ROOT, NOBODY, unprivileged } from './unprivileged.ts';
 
 const READY_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 50;
-const NOBODY = { name: 'nobody', uid: 65_534, group: 'nogroup' };
 
 export const DOVECOT = installed('dovecot');
 /** The password of every account of a test's Dovecot. An account is created at the first sign-in. */
@@ -71,18 +71,15 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
   const port = await freePort();
   const tlsPort = options.tls === undefined ? 0 : await freePort();
   const sievePort = options.sieve === undefined ? 0 : await freePort();
-  const user = process.getuid?.() === 0 ? NOBODY : { name: userInfo().username, uid: userInfo().uid, group: '' };
+  const { username, uid } = userInfo();
+  const user = IS_ROOT ? { name: 'nobody', uid: NOBODY, group: 'nogroup' } : { name: username, uid, group: '' };
   await mkdir(join(folder, 'mail'));
   await writeFile(
     join(folder, 'dovecot.conf'),
     configuration(folder, { imap: port, imaps: tlsPort, sieve: sievePort }, user, options),
   );
-  if (user === NOBODY) for (const path of [folder, join(folder, 'mail')]) await chown(path, user.uid, -1);
+  for (const path of [folder, join(folder, 'mail')]) await giveAway(path);
   const config = ['-F', '-c', join(folder, 'dovecot.conf')];
-  const unprivileged = (program: string, ...parameters: string[]): [string, string[]] =>
-    user === NOBODY
-      ? ['setpriv', [`--reuid=${user.uid}`, '--regid=65534', '--clear-groups', program, ...parameters]]
-      : [program, parameters];
   const child = spawn(...unprivileged(DOVECOT, ...config), { stdio: 'ignore' });
   const log = () => readFile(join(folder, 'dovecot.log'), 'utf8').catch(() => '');
   const stop = async () => {

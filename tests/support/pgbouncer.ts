@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port.ts';
 import { installed } from './installed.ts';
+import { giveAway, unprivileged } from './unprivileged.ts';
 
 const READY_WITHIN_MS = 10_000;
 const LOOK_EVERY_MS = 50;
-const NOBODY = 65_534;
 
 export type PgBouncer = AsyncDisposable & {
   /** The address of the same database, through it. */
@@ -45,11 +45,8 @@ pool_mode = ${mode}
 max_client_conn = ${clients}
 `,
   );
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot) await chown(folder, NOBODY, NOBODY);
-  const child = isRoot
-    ? spawn('setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', program, '-q', file])
-    : spawn(program, ['-q', file]);
+  await giveAway(folder);
+  const child = spawn(...unprivileged(program, '-q', file), { stdio: 'ignore' });
   const gone = once(child, 'exit');
   const stop = async () => {
     child.kill('SIGTERM');

@@ -1,16 +1,16 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdtemp, rm, statfs } from 'node:fs/promises';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { freePort } from './free-port.ts';
 import { installed } from './installed.ts';
+import { giveAway, unprivileged } from './unprivileged.ts';
 
 const READY_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 100;
-const NOBODY = 65_534;
 const USER = 'portal';
 
 const INITDB = installed('initdb');
@@ -48,12 +48,7 @@ export async function startPostgres({ settings = [], above = tmpdir(), standbyOf
   if (INITDB === null || POSTGRES === null || BASE_BACKUP === null) throw new Error('PostgreSQL is not installed.');
   const folder = await mkdtemp(join(above, 'postgres-'));
   const port = await freePort();
-  const asNobody = process.getuid?.() === 0;
-  if (asNobody) await chown(folder, NOBODY, NOBODY);
-  const unprivileged = (program: string, ...args: string[]): [string, string[]] =>
-    asNobody
-      ? ['setpriv', [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', program, ...args]]
-      : [program, args];
+  await giveAway(folder);
   const data = join(folder, 'data');
   const laid: readonly [string, ...string[]] =
     standbyOf === undefined

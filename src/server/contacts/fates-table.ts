@@ -1,7 +1,7 @@
 import type { ContactCounts, Skipped } from '../../contract/calls/status.ts';
 import type { Sql } from '../store/database.ts';
 import { storable } from '../store/storable.ts';
-import { LeaseLost, type Lease } from '../transfers/lease.ts';
+import { isHeld, LeaseLost, type Lease } from '../transfers/lease.ts';
 import type { ContactFates, Fate, FateName } from './contact-fates.ts';
 import { CONTACTS_MAILBOX } from './contact-store.ts';
 
@@ -26,7 +26,7 @@ export function openContactFates(sql: Sql, { transferId, epoch }: Lease): Contac
        select $1, c.uid, c.fate, c.destination_id, c.name, c.remarks, c.stays, c.digest
        from jsonb_to_recordset($3::jsonb)
          as c(uid text, fate text, destination_id text, name text, remarks jsonb, stays jsonb, digest text)
-       where exists (select 1 from transfers where id = $1 and epoch = $2)
+       where exists (select 1 from transfers where ${isHeld()})
        on conflict (transfer_id, uid) do update set fate = excluded.fate, destination_id = excluded.destination_id,
          name = excluded.name, remarks = excluded.remarks, stays = excluded.stays, digest = excluded.digest
        returning 1`,
@@ -74,7 +74,7 @@ export function openContactFates(sql: Sql, { transferId, epoch }: Lease): Contac
     forget: async (ids) => {
       const rows = await sql.query(
         `delete from contact_fates where transfer_id = $1 and uid in (select jsonb_array_elements_text($3::jsonb))
-           and exists (select 1 from transfers where id = $1 and epoch = $2) returning 1`,
+           and exists (select 1 from transfers where ${isHeld()}) returning 1`,
         [transferId, epoch, JSON.stringify(ids)],
       );
       if (rows.length === 0) throw new LeaseLost(transferId);
@@ -85,7 +85,7 @@ export function openContactFates(sql: Sql, { transferId, epoch }: Lease): Contac
         `update contact_fates f set remarks = case when f.remarks @> to_jsonb(c.remark) then f.remarks
            else f.remarks || to_jsonb(c.remark) end
          from jsonb_to_recordset($3::jsonb) as c(uid text, remark text)
-         where f.transfer_id = $1 and f.uid = c.uid and exists (select 1 from transfers where id = $1 and epoch = $2)
+         where f.transfer_id = $1 and f.uid = c.uid and exists (select 1 from transfers where ${isHeld()})
          returning 1`,
         [transferId, epoch, JSON.stringify(remarks)],
       );

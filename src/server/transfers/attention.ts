@@ -11,7 +11,7 @@ import {
   type Role,
   type Secret,
 } from './credentials.ts';
-import { LeaseLost, type Lease } from './lease.ts';
+import { isHeld, LeaseLost, type Lease } from './lease.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** The owner of a resting operation is reminded after so many days. */
@@ -79,10 +79,10 @@ export function putToRest(
   now: number,
 ): Promise<boolean> {
   return database.transaction(async (sql) => {
-    const [held] = await sql.query<{ resumed: number }>(
-      'select resumed from transfers where id = $1 and epoch = $2 for update',
-      [transferId, epoch],
-    );
+    const [held] = await sql.query<{ resumed: number }>(`select resumed from transfers where ${isHeld()} for update`, [
+      transferId,
+      epoch,
+    ]);
     if (held === undefined) throw new LeaseLost(transferId);
     if (held.resumed !== run.resumed) return false;
     await sql.query(
@@ -116,7 +116,7 @@ export async function eraseRefused(
     await sql.query('select 1 from transfers where id = $1 for update', [transferId]);
     const erased = await sql.query<{ role: Role }>(
       `delete from credentials where transfer_id = $1
-         and exists (select 1 from transfers where id = $1 and epoch = $2)
+         and exists (select 1 from transfers where ${isHeld()})
          and role in (select attention_side from operations where transfer_id = $1 and finished is null
            and attention_reason in ('password', 'consent'))
          and not exists (select 1 from operations where transfer_id = $1 and finished is null

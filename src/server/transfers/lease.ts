@@ -84,7 +84,12 @@ const NEXT_EPOCH = 'epoch + 1 + case when epoch < 8000000 then floor(random() * 
  * SQL for whether PostgreSQL runs since before the transfer was taken. Once it has been started anew, as a promoted
  * standby or from a backup, it may have lost commits that the run has in its memory for done.
  */
-export const IS_SAME_SERVER = 'coalesce(server_started = pg_postmaster_start_time(), true)';
+const IS_SAME_SERVER = 'coalesce(server_started = pg_postmaster_start_time(), true)';
+
+/** SQL for whether a row of `transfers` is the one whose lease is these parameters, and the lease is still valid. */
+export function isHeld(id = '$1', epoch = '$2'): string {
+  return `id = ${id} and epoch = ${epoch} and ${IS_SAME_SERVER}`;
+}
 
 type Taken = TransferRow & { readonly stop_asked: Date | null; readonly resumed: number };
 
@@ -182,7 +187,7 @@ export async function confirmLease(
 ): Promise<'ours' | 'stop' | 'lost'> {
   const [row] = await sql.query<{ stops: boolean }>(
     `update transfers set leased_until = clock_timestamp() + make_interval(secs => $3)
-     where id = $1 and epoch = $2 and ${IS_SAME_SERVER} returning stop_asked is not null and finished is null as stops`,
+     where ${isHeld()} returning stop_asked is not null and finished is null as stops`,
     [transferId, epoch, seconds],
   );
   if (row === undefined) return 'lost';
@@ -191,10 +196,7 @@ export async function confirmLease(
 
 /** Keeps the lease ours until the transaction ends. @throws {LeaseLost} */
 export async function requireLease(sql: Sql, { transferId, epoch }: Lease): Promise<void> {
-  const lease = await sql.query(
-    `select 1 from transfers where id = $1 and epoch = $2 and ${IS_SAME_SERVER} for share`,
-    [transferId, epoch],
-  );
+  const lease = await sql.query(`select 1 from transfers where ${isHeld()} for share`, [transferId, epoch]);
   if (lease.length === 0) throw new LeaseLost(transferId);
 }
 

@@ -2,7 +2,7 @@ import type { Skipped, WaitingReason } from '../../contract/calls/status.ts';
 import type { Operation } from '../../contract/operation.ts';
 import { SKIPPED_SHOWN, type StatusValue } from '../../contract/transfer-status.ts';
 import type { Sql } from '../store/database.ts';
-import { IS_SAME_SERVER, LeaseLost, type Lease } from './lease.ts';
+import { isHeld, LeaseLost, type Lease } from './lease.ts';
 
 export type EndStatus = Extract<StatusValue, 'completed' | 'review' | 'authentication_error'>;
 
@@ -31,7 +31,7 @@ export type Counts = {
 };
 
 /** SQL for whether the lease, the statement's first two parameters, is still valid. */
-const HELD = `exists (select 1 from transfers where id = $1 and epoch = $2 and ${IS_SAME_SERVER})`;
+const HELD = `exists (select 1 from transfers where ${isHeld()})`;
 
 /** The operations that have not ended. */
 export async function openOperations(sql: Sql, id: string): Promise<Operation[]> {
@@ -253,7 +253,7 @@ type Ended = {
 export async function endTransfer(sql: Sql, { transferId, epoch }: Lease): Promise<Ended> {
   const [ended] = await sql.query<{ resumed: number; by_itself: boolean }>(
     `update transfers set finished = greatest(now(), created)
-     where id = $1 and epoch = $2 and ${IS_SAME_SERVER} and finished is null
+     where ${isHeld()} and finished is null
      returning resumed, by_itself`,
     [transferId, epoch],
   );

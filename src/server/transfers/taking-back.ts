@@ -8,7 +8,7 @@ import {
   type Accounts,
   type Secret,
 } from './credentials.ts';
-import { IS_SAME_SERVER, LeaseLost, lockAllBetween, type Lease } from './lease.ts';
+import { isHeld, LeaseLost, lockAllBetween, type Lease } from './lease.ts';
 import { betweenSameAccounts } from './transfer.ts';
 
 type Ordering = {
@@ -124,10 +124,7 @@ export async function endTakeBack(
 ): Promise<void> {
   const secret = await credentialsIfAny(database, safe, transferId, 'destination');
   await database.transaction(async (sql) => {
-    const held = await sql.query(
-      `select 1 from transfers where id = $1 and epoch = $2 and ${IS_SAME_SERVER} for update`,
-      [transferId, epoch],
-    );
+    const held = await sql.query(`select 1 from transfers where ${isHeld()} for update`, [transferId, epoch]);
     if (held.length === 0) throw new LeaseLost(transferId);
     const [ended] = await sql.query<{ asked: Date }>(
       'update take_backs set finished = greatest(now(), asked), remark = $2 where transfer_id = $1 returning asked',

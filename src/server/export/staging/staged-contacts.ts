@@ -1,5 +1,5 @@
 import { BLANK_CONTACT, type Contact } from '../../contacts/contact.ts';
-import { LeaseLost } from '../../transfers/lease.ts';
+import { isHeld, LeaseLost } from '../../transfers/lease.ts';
 import type { Fenced } from './fenced.ts';
 
 /** How many contacts, and how many octets of them, are read together: some have photos of megabytes. */
@@ -34,7 +34,7 @@ export function openStagedContacts(database: Fenced, exportId: number): StagedCo
   const insert = async (table: string, columns: string, values: readonly unknown[], orElse = '') => {
     const places = values.map((_, at) => `$${at + 3}`).join(', ');
     const rows = await database.query(
-      `insert into ${table} (${columns}) select ${places} from transfers where id = $1 and epoch = $2 for share
+      `insert into ${table} (${columns}) select ${places} from transfers where ${isHeld()} for share
        ${orElse} returning 1`,
       [transferId, epoch, ...values],
     );

@@ -1,6 +1,6 @@
 import type { Database } from '../../../store/database.ts';
 import { storable } from '../../../store/storable.ts';
-import { LeaseLost, requireLease, type Lease } from '../../../transfers/lease.ts';
+import { isHeld, LeaseLost, requireLease, type Lease } from '../../../transfers/lease.ts';
 import type { Ledger } from './ledger.ts';
 import { MAILBOX, type MailboxRow, mailboxJson, mailboxOf, storedPath } from './rows.ts';
 
@@ -20,7 +20,7 @@ export function ledgerMailboxes(database: Database, { transferId, epoch }: Lease
         `insert into ledger_mailboxes (transfer_id, source_path, source_uid_validity, destination_path, total, reason)
          select id, x.source_path, x.validity, x.destination_path, x.total, x.reason
          from transfers, json_to_recordset($2::json) as x(source_path text, validity bigint, destination_path text, total integer, reason text, number bigint)
-         where id = $1 and epoch = $3 order by x.number
+         where ${isHeld('$1', '$3')} order by x.number
          on conflict (transfer_id, source_path, source_uid_validity)
            do update set total = excluded.total, reason = excluded.reason
          returning ${MAILBOX}, xmax = 0 as is_new`,
@@ -49,7 +49,7 @@ export function ledgerMailboxes(database: Database, { transferId, epoch }: Lease
     noteMailbox: async (mailboxId, reason) => {
       const noted = await database.query(
         `update ledger_mailboxes set reason = $2
-         where id = $1 and exists (select 1 from transfers where id = $3 and epoch = $4) returning id`,
+         where id = $1 and exists (select 1 from transfers where ${isHeld('$3', '$4')}) returning id`,
         [mailboxId, reason === null ? null : storable(reason), transferId, epoch],
       );
       if (noted.length === 0) throw new LeaseLost(transferId);

@@ -1,6 +1,6 @@
 import { pageByIndex } from '../../../store/page-by-index.ts';
 import type { Database } from '../../../store/database.ts';
-import type { Lease } from '../../../transfers/lease.ts';
+import { isHeld, type Lease } from '../../../transfers/lease.ts';
 import { adopt } from './adoption.ts';
 import { gathered } from './gathered.ts';
 import type { Ledger, Tally } from './ledger.ts';
@@ -75,7 +75,7 @@ export function openLedger(database: Database, lease: Lease): Ledger {
     },
     forget: async (mailboxId, uids) => {
       await database.query(
-        `delete from ledger using (select 1 from transfers where id = $1 and epoch = $2 for share) lease
+        `delete from ledger using (select 1 from transfers where ${isHeld()} for share) lease
          where mailbox_id = $3 and uid = any($4::bigint[])`,
         [transferId, epoch, mailboxId, [...uids]],
       );
@@ -83,7 +83,7 @@ export function openLedger(database: Database, lease: Lease): Ledger {
     forgetRefused: async () => {
       const forgotten = await database.query(
         `delete from ledger
-         using (select 1 from transfers where id = $1 and epoch = $2 for share) lease, ledger_mailboxes m
+         using (select 1 from transfers where ${isHeld()} for share) lease, ledger_mailboxes m
          where m.transfer_id = $1 and ledger.mailbox_id = m.id and ledger.fate = 'refused' and ledger.reason = any($3)
          returning ledger.uid`,
         [transferId, epoch, [...PERHAPS_FOR_NOW]],

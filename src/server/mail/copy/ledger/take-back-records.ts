@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../../../store/database.ts';
 import { pageByIndex } from '../../../store/page-by-index.ts';
-import { LeaseLost, requireLease, type Lease } from '../../../transfers/lease.ts';
+import { isHeld, LeaseLost, requireLease, type Lease } from '../../../transfers/lease.ts';
 import { betweenSameAccounts } from '../../../transfers/transfer.ts';
 import { gathered } from './gathered.ts';
 
@@ -187,7 +187,7 @@ export function noteMadeFolders(database: Database, { transferId, epoch }: Lease
     async (paths) => {
       const noted = await database.query(
         `insert into made_folders (transfer_id, path)
-         select id, unnest($3::text[]) from transfers where id = $1 and epoch = $2
+         select id, unnest($3::text[]) from transfers where ${isHeld()}
          on conflict (transfer_id, path) do update set path = excluded.path returning 1`,
         [transferId, epoch, [...paths]],
       );

@@ -1,5 +1,5 @@
 import type { Database, Statement } from '../../../store/database.ts';
-import { IS_SAME_SERVER, LeaseLost, type Lease } from '../../../transfers/lease.ts';
+import { isHeld, LeaseLost, type Lease } from '../../../transfers/lease.ts';
 import type { Group, NewRow, RowKey } from './ledger.ts';
 import { groupJson, rowJson } from './rows.ts';
 
@@ -97,7 +97,7 @@ function firsts(groups: readonly Group[]): Map<number, Group> {
 
 /** Fails when the lease is gone, by a division by zero, so that nothing sent with it is written. */
 const HOLD_LEASE = `select 1 / count(*) from
-  (select 1 from transfers where id = $1 and epoch = $2 and ${IS_SAME_SERVER} for share) lease`;
+  (select 1 from transfers where ${isHeld()} for share) lease`;
 const DIVISION_BY_ZERO = '22012';
 
 function isLeaseGone(error: unknown): boolean {
