@@ -120,12 +120,12 @@ async function hasRoom(folder: string): Promise<boolean> {
   }
 }
 
-/** Runs one statement on a connection of its own. */
-export async function command(url: string, statement: string): Promise<void> {
+/** Runs one statement on a connection of its own. @returns its rows */
+export async function command(url: string, statement: string): Promise<readonly Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query<Record<string, unknown>>(statement)).rows;
   } finally {
     await client.end();
   }
