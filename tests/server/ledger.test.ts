@@ -266,6 +266,8 @@ describe('the ledger', () => {
     expect(await foldersOf(database, lease.transferId)).toEqual([
       { name: 'INBOX', done: 2, total: 2, settled: 2, gone: 0 },
     ]);
+    await ledger.countMailbox(now?.id ?? 0, 4);
+    expect(await foldersOf(database, lease.transferId)).toMatchObject([{ done: 2, total: 4 }]);
   });
 });
 
