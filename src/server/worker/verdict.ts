@@ -19,8 +19,11 @@ export const IDLE_RUNS = 28;
  * contacts used up until tomorrow: this many runs, most of them half an hour apart, take three days.
  */
 const AWAY_RUNS = IDLE_RUNS + 144;
-/** Gmail ends every connection with BYE for up to a day when its daily limit is exceeded: 30 hours, an hour apart. */
-const SENT_AWAY_RUNS = IDLE_RUNS + 28;
+/**
+ * Gmail ends every connection with BYE for up to a day when its daily limit is exceeded: 30 hours, soon an hour apart,
+ * as each run signs in some fifty times.
+ */
+const SENT_AWAY_RUNS = 41;
 /** Runs in a row that moved nothing because a server only answers a plain NO, with pauses: about four minutes. */
 const REFUSED_RUNS = 8;
 /** How often to try a sign-in that has worked before, as it may be refused for a moment. */
@@ -107,10 +110,12 @@ export function isLastRun(error: unknown, idleRuns: number): boolean {
 function patienceWith(error: unknown, idleRuns: number): { readonly runs: number; readonly longestPause: number } {
   // A server that asks for a pause will let us continue, however often it asks.
   if (isBusy(error)) return { runs: Infinity, longestPause: LONGEST_BUSY_PAUSE_SECONDS };
-  if (isAway(error, idleRuns) && idleRuns >= IDLE_RUNS)
-    return { runs: AWAY_RUNS, longestPause: LONGEST_AWAY_PAUSE_SECONDS };
-  if (error instanceof MailError && isGoodbye(error) && idleRuns >= IDLE_RUNS)
+  const isOfMail = error instanceof MailError;
+  if (isOfMail && isGoodbye(error) && idleRuns <= SENT_AWAY_RUNS)
     return { runs: SENT_AWAY_RUNS, longestPause: LONGEST_BUSY_PAUSE_SECONDS };
+  // There are more idle runs of mail only if it was away: what fails just when it is back ends nothing.
+  if ((isAway(error, idleRuns) && idleRuns >= IDLE_RUNS) || (isOfMail && idleRuns > IDLE_RUNS))
+    return { runs: AWAY_RUNS, longestPause: LONGEST_AWAY_PAUSE_SECONDS };
   return { runs: IDLE_RUNS, longestPause: LONGEST_PAUSE_SECONDS };
 }
 
