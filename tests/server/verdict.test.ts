@@ -251,6 +251,8 @@ test('a refused password is retried twice where it has worked before, and otherw
   const kinds = (hasMoved: boolean) => [1, 2, 3].map((run) => verdictOn(refused, run, hasMoved, 0).kind);
   expect(kinds(true)).toEqual(['later', 'later', 'attention']);
   expect(kinds(false)).toEqual(['attention', 'attention', 'attention']);
+  // It was away before.
+  expect(verdictOn(refused, 28, true, 0)).toMatchObject({ kind: 'later', waiting: { counts: -26 } });
   // A mailbox whose IMAP is off has never let us in, whatever its owner has allowed.
   const first = verdictOn(Object.assign(refused, { account: 'destination' }), 1, false, 0);
   expect(first).toMatchObject({ end: { failure: expect.not.stringMatching(/stopped accepting|no longer/) } });
