@@ -266,6 +266,8 @@ describe('the ledger', () => {
     expect(await foldersOf(database, lease.transferId)).toEqual([
       { name: 'INBOX', done: 2, total: 2, settled: 2, gone: 0 },
     ]);
+    await ledger.countMailbox(now?.id ?? 0, 4);
+    expect(await foldersOf(database, lease.transferId)).toMatchObject([{ done: 2, total: 4 }]);
   });
 });
 
@@ -404,6 +406,33 @@ describe('what is taken back', () => {
     await records.removed(page);
     expect(await removals(firstId)).toEqual({ ...none, 'INBOX 1': 'removed' });
     expect(await removals(second.lease.transferId)).toEqual({ ...none, 'INBOX 1': 'removed' });
+  });
+
+  test('is looked for by the next transfer where that broke off, and by none after that where it has been found', async () => {
+    const source = 'broken-off@b.example';
+    const first = await opened(await ordered(source));
+    await first.ledger.adopt();
+    await first.ledger.settle([1, 2, 3].map((uid) => first.row(uid, { flags: [], verified: true })));
+    await end(first.lease.transferId);
+    const records = openTakeBackRecords(database, first.lease);
+    await records.intend((await records.page('INBOX', START, 10)).slice(1));
+    const second = await opened(await ordered(source));
+    await second.ledger.adopt();
+    const uidsOf = async ({ ledger, mailbox }: typeof second) =>
+      (await rowsOf(ledger, mailbox.id)).map(({ uid }) => uid);
+    expect(await uidsOf(second)).toEqual([1]);
+    const groups = await second.ledger.groups();
+    expect(groups).toMatchObject([{ messages: [{ uid: 2 }, { uid: 3 }], uidValidity: 5n, uidNext: 102 }]);
+    // One of them is there, and the other one is copied again.
+    const rows = [second.row(2), second.row(3, { destinationUid: 110 })];
+    await second.ledger.settle(rows, [groups[0]?.id ?? 0]);
+    await end(second.lease.transferId);
+    for (const _ of [3, 4]) {
+      const later = await opened(await ordered(source));
+      await later.ledger.adopt();
+      expect([await uidsOf(later), await later.ledger.groups()]).toEqual([[1, 2, 3], []]);
+      await end(later.lease.transferId);
+    }
   });
 
   test('is not noted by a worker after another one has taken that over', async () => {

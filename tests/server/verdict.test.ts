@@ -130,8 +130,17 @@ test('one that says goodbye each time, as Gmail does for a day beyond its limit,
   const error = new MailError('lost', 'The mail server said goodbye.', { cause });
   expect(triedFor(error)).toBeGreaterThan(28 * HOUR);
   expect(triedFor(error)).toBeLessThan(36 * HOUR);
+  // Each run signs in many times.
+  expect(verdictOn(error, 12, false, 0)).toMatchObject({ seconds: HOUR });
   const hungUp = new MailError('lost', 'The mail server hung up.');
   expect(triedFor(hungUp)).toBeLessThan(4 * HOUR);
+});
+
+test('a mail server that was away for hours is not given up at the first fault once it is back', () => {
+  const hungUp = new MailError('lost', 'The mail server hung up.');
+  expect(verdictOn(hungUp, 28, true, 0)).toMatchObject({ kind: 'end' });
+  for (const cause of [{}, { responseStatus: 'BYE' }])
+    expect(verdictOn(new MailError('lost', 'It is over.', { cause }), 60, true, 0)).toMatchObject({ kind: 'later' });
 });
 
 test('a mail server that is out of reach is waited for over a weekend, after two hours by half hours', () => {
@@ -242,6 +251,8 @@ test('a refused password is retried twice where it has worked before, and otherw
   const kinds = (hasMoved: boolean) => [1, 2, 3].map((run) => verdictOn(refused, run, hasMoved, 0).kind);
   expect(kinds(true)).toEqual(['later', 'later', 'attention']);
   expect(kinds(false)).toEqual(['attention', 'attention', 'attention']);
+  // It was away before.
+  expect(verdictOn(refused, 28, true, 0)).toMatchObject({ kind: 'later', waiting: { counts: -26 } });
   // A mailbox whose IMAP is off has never let us in, whatever its owner has allowed.
   const first = verdictOn(Object.assign(refused, { account: 'destination' }), 1, false, 0);
   expect(first).toMatchObject({ end: { failure: expect.not.stringMatching(/stopped accepting|no longer/) } });

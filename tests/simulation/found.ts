@@ -1,4 +1,4 @@
-import { PLAIN, type Scenario, scenarioOf } from './scenario.ts';
+import { PLAIN, SMALL, type Scenario, scenarioOf } from './scenario.ts';
 
 const SLOW = { latency: 20, jitter: 1, pieces: false };
 const FAST = { latency: 0.1, jitter: 1, pieces: false };
@@ -11,6 +11,16 @@ const POISONED = scenarioOf(5_000_147);
 
 /** What readers of the engine have found by scenarios of their own, and it does since. */
 export const FOUND_BY_READERS: readonly (readonly [string, Scenario])[] = [
+  [
+    'a message that is too large is told once, though its mailbox gets other dates and other numbers',
+    {
+      ...PLAIN,
+      folders: boxes(2, 6),
+      poison: [{ letter: 3, code: 'TOOBIG' }],
+      sizes: SMALL,
+      deeds: [{ side: 'source', atCommand: 22, does: 'tells other dates and numbers' }],
+    },
+  ],
   [
     'a message that the destination does not hand out, in a mailbox that is renumbered, keeps none of the others back',
     {

@@ -22,6 +22,8 @@ export type Told = readonly {
   readonly uidValidity: number;
   readonly destinationPath: string;
   readonly rows: readonly Row[];
+  /** How many messages it has, as its line in the status says. */
+  readonly total?: number;
 }[];
 
 export type Evidence = {
@@ -128,6 +130,7 @@ export function judge(evidence: Evidence): string[] {
     wrong.push(`${receipt.mailboxesLeft} mailboxes are left, and of ${leftOut} it is told`);
   // One that is kept of several may be told as what another one was changed into (README, seed 2000048).
   if (!keepsTwinsOnce(destination)) toldOnce(told, destination, wrong);
+  countedAsTold(told, wrong);
   readAsTold(told, destination, wrong);
   isAsTold(told, deleted, source, destination, wrong);
   // As many as are told may differ.
@@ -333,6 +336,13 @@ function toldOnce(told: Told, destination: SimulatedAccount, wrong: string[]): v
       if (places.has(place)) wrong.push(`${uid} is told to be where another one is`);
       places.add(place);
     }
+}
+
+/** A folder that says it has fewer messages than are known of it counts some as done that are still to come. */
+function countedAsTold(told: Told, wrong: string[]): void {
+  for (const { sourcePath, rows, total = Infinity } of told)
+    if (rows.length > total)
+      wrong.push(`${sourcePath} is said to have ${total} messages, and ${rows.length} are known`);
 }
 
 /** What is told to have been read back was read. */

@@ -152,6 +152,10 @@ function questionOf(chance: Chance): Question {
       const mailbox = mailboxOf(side);
       return mailbox === undefined ? Promise.resolve() : side.ledger.noteMailbox(mailbox.id, 'mailbox closed');
     },
+    countMailbox: (side) => {
+      const mailbox = mailboxOf(side);
+      return mailbox === undefined ? Promise.resolve() : side.ledger.countMailbox(mailbox.id, total);
+    },
     open: async (side) => {
       const mailbox = mailboxOf(side);
       if (mailbox === undefined) return null;

@@ -112,6 +112,12 @@ export class LedgerTables {
     }));
   }
 
+  /** What the status shows of how many messages a mailbox has. */
+  totalOf(mailboxId: number): { readonly total?: number } {
+    const total = this.#mailboxes.get(mailboxId)?.total;
+    return total === undefined ? {} : { total };
+  }
+
   addMailboxes(holding: Holding, mailboxes: readonly NewMailbox[]): AddedMailbox[] {
     this.#hold(holding);
     return mailboxes.map((mailbox) => {
@@ -137,6 +143,12 @@ export class LedgerTables {
     this.#hold(holding);
     const mailbox = this.#mailboxes.get(mailboxId);
     if (mailbox !== undefined) mailbox.reason = reason ?? undefined;
+  }
+
+  countMailbox(holding: Holding, mailboxId: number, total: number): void {
+    this.#hold(holding);
+    const mailbox = this.#mailboxes.get(mailboxId);
+    if (mailbox !== undefined) mailbox.total = total;
   }
 
   adopt(holding: Holding): void {

@@ -160,5 +160,6 @@ function toldOf({ tables }: World, transfer: string): Told {
     destinationPath,
     uidValidity: Number(sourceUidValidity),
     rows: tables.rows(id),
+    ...tables.totalOf(id),
   }));
 }

@@ -19,6 +19,7 @@ export function openSimulatedLedger(
     addMailboxes: (mailboxes) => ask('addMailboxes', () => tables.addMailboxes(holding, mailboxes)),
     rename: (ids, path) => ask('rename', () => tables.rename(holding, ids, path)),
     noteMailbox: (id, reason) => ask('noteMailbox', () => tables.noteMailbox(holding, id, reason)),
+    countMailbox: (id, total) => ask('countMailbox', () => tables.countMailbox(holding, id, total)),
     adopt: () => ask('adopt', () => tables.adopt(holding)),
     async *rows(mailboxId, fromUid) {
       const rows = await ask('rows', () => tables.rows(mailboxId, fromUid));

@@ -99,9 +99,10 @@ export async function work(process: SimulatedProcess, job: Work): Promise<void> 
     } catch (error) {
       if (hasArrived || (!isFarewell(error) && done > before.done)) idleRuns = 1;
       if (error instanceof RefusedForNow) idleRuns = 0;
-      const seconds = await judged(error, { process, job, holding, idleRuns, hasMoved: done > 0 });
-      if (seconds === null) return;
-      rest = seconds;
+      const next = await judged(error, { process, job, holding, idleRuns, hasMoved: done > 0 });
+      if (next === null) return;
+      rest = next.seconds;
+      idleRuns += (next.counts ?? 1) - 1;
     } finally {
       await lease[Symbol.asyncDispose]();
     }
@@ -117,19 +118,23 @@ type Failed = {
   readonly hasMoved: boolean;
 };
 
-/** @returns after how many seconds it is tried again, or `null` when it has ended */
-async function judged(error: unknown, { process, job, holding, idleRuns, hasMoved }: Failed): Promise<number | null> {
+/** After how many seconds it is tried again, and how many idle runs the last one counts as, if not one. */
+type Next = { readonly seconds: number; readonly counts?: number | undefined };
+const SOON: Next = { seconds: LOOK_EVERY / 1000 };
+
+/** @returns `null` when it has ended */
+async function judged(error: unknown, { process, job, holding, idleRuns, hasMoved }: Failed): Promise<Next | null> {
   job.world.scheduler.note(`${process.name} fails: ${String(error)}`);
-  if (error instanceof LeaseLost || error instanceof Stopped || error instanceof DatabaseGone) return LOOK_EVERY / 1000;
+  if (error instanceof LeaseLost || error instanceof Stopped || error instanceof DatabaseGone) return SOON;
   if (!(error instanceof MailError) && !(error instanceof ProviderLimit)) job.crashes.push(error);
   if (error instanceof RefusedForNow) job[error.waited] += 1;
   const verdict = verdictOn(error, idleRuns, hasMoved, clockOf(process, job.world).now());
   switch (verdict.kind) {
     case 'pass on':
-      return LOOK_EVERY / 1000;
+      return SOON;
     case 'later':
       job.restsUntil = process.now() + verdict.seconds * 1000;
-      return 0;
+      return { seconds: 0, counts: verdict.waiting?.counts };
     case 'attention':
     case 'end': {
       const { status, failure = '' } = verdict.end;
@@ -145,7 +150,7 @@ async function judged(error: unknown, { process, job, holding, idleRuns, hasMove
           mailboxesLeft: 0,
         }),
       );
-      return ended === null ? LOOK_EVERY / 1000 : null;
+      return ended === null ? SOON : null;
     }
   }
 }

@@ -41,10 +41,10 @@ export const finishMail: Runner = async (run, services) => {
     );
   const measured = { lost, duplicated, changed };
   if (lost + duplicated + changed > 0)
-    return { status: 'review', measured, failure: SENTENCES.differs(measured, mailboxesLeft) };
+    return { status: 'review', measured, kept, failure: SENTENCES.differs(measured, mailboxesLeft) };
   if (unlisted > 0 || mailboxesLeft > 0) {
     const skipped = await countSkippedMessages(services.database, run.transfer.id);
-    return { status: 'review', measured, failure: SENTENCES.incomplete({ unlisted, mailboxesLeft, skipped }) };
+    return { status: 'review', measured, kept, failure: SENTENCES.incomplete({ unlisted, mailboxesLeft, skipped }) };
   }
   return { status: 'completed', measured, kept };
 };

@@ -19,11 +19,17 @@ export const IDLE_RUNS = 28;
  * contacts used up until tomorrow: this many runs, most of them half an hour apart, take three days.
  */
 const AWAY_RUNS = IDLE_RUNS + 144;
-/** Gmail ends every connection with BYE for up to a day when its daily limit is exceeded: 30 hours, an hour apart. */
-const SENT_AWAY_RUNS = IDLE_RUNS + 28;
+/**
+ * Gmail ends every connection with BYE for up to a day when its daily limit is exceeded: 30 hours, soon an hour apart,
+ * as each run signs in some fifty times.
+ */
+const SENT_AWAY_RUNS = 41;
 /** Runs in a row that moved nothing because a server only answers a plain NO, with pauses: about four minutes. */
 const REFUSED_RUNS = 8;
-/** How often to try a sign-in that has worked before, as it may be refused for a moment. */
+/**
+ * How often to try a sign-in that has worked before, as it may be refused for a moment. After more idle runs than that
+ * there was another fault before: a server that comes back may refuse sign-ins at first, so that they count anew.
+ */
 const SIGN_IN_TRIES = 3;
 const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 300;
@@ -94,7 +100,7 @@ function limitReached(error: unknown, now: number): Verdict | null {
 function laterOrNever(error: unknown, idleRuns: number, now: number): Verdict {
   if (isLastRun(error, idleRuns)) return ending(sentenceAfterAll(error));
   const seconds = secondsBeforeNext(error, pauseAfter(idleRuns, patienceWith(error, idleRuns).longestPause));
-  const waiting = waitingFor(error, now + seconds * 1000);
+  const waiting = waitingFor(error, idleRuns, now + seconds * 1000);
   return { kind: 'later', seconds, ...(waiting === null ? {} : { waiting }) };
 }
 
@@ -107,10 +113,13 @@ export function isLastRun(error: unknown, idleRuns: number): boolean {
 function patienceWith(error: unknown, idleRuns: number): { readonly runs: number; readonly longestPause: number } {
   // A server that asks for a pause will let us continue, however often it asks.
   if (isBusy(error)) return { runs: Infinity, longestPause: LONGEST_BUSY_PAUSE_SECONDS };
-  if (isAway(error, idleRuns) && idleRuns >= IDLE_RUNS)
-    return { runs: AWAY_RUNS, longestPause: LONGEST_AWAY_PAUSE_SECONDS };
-  if (error instanceof MailError && isGoodbye(error) && idleRuns >= IDLE_RUNS)
+  const isOfMail = error instanceof MailError;
+  if (isOfMail && error.fault === 'credentials') return { runs: Infinity, longestPause: LONGEST_PAUSE_SECONDS };
+  if (isOfMail && isGoodbye(error) && idleRuns <= SENT_AWAY_RUNS)
     return { runs: SENT_AWAY_RUNS, longestPause: LONGEST_BUSY_PAUSE_SECONDS };
+  // There are more idle runs of mail only if it was away: what fails just when it is back ends nothing.
+  if ((isAway(error, idleRuns) && idleRuns >= IDLE_RUNS) || (isOfMail && idleRuns > IDLE_RUNS))
+    return { runs: AWAY_RUNS, longestPause: LONGEST_AWAY_PAUSE_SECONDS };
   return { runs: IDLE_RUNS, longestPause: LONGEST_PAUSE_SECONDS };
 }
 
@@ -157,14 +166,16 @@ function isBusy(error: unknown): boolean {
 }
 
 /** What the owner is told about the pause; nothing if no other server causes it. */
-function waitingFor(error: unknown, until: number): Waiting | null {
+function waitingFor(error: unknown, idleRuns: number, until: number): Waiting | null {
   if (error instanceof MailError) {
     const reason = isBusy(error) || isBareRefusal(error) ? 'busy' : 'unreachable';
+    // Counted as the first idle run, in place of all before it.
+    const isFirstRefusal = error.fault === 'credentials' && idleRuns > SIGN_IN_TRIES;
     return {
       reason,
       until,
       ...(error instanceof RefusedForNow ? { waited: error.waited } : {}),
-      ...(mayBeForGood(error) ? { counts: 1 } : {}),
+      ...(isFirstRefusal ? { counts: 2 - idleRuns } : mayBeForGood(error) ? { counts: 1 } : {}),
     };
   }
   if (error instanceof ContactStoreError) {
@@ -190,7 +201,7 @@ function attentionOn(error: unknown, idleRuns: number, hasMoved: boolean): Verdi
   const side = error.account ?? 'destination';
   switch (error.fault) {
     case 'credentials':
-      return hasMoved && idleRuns < SIGN_IN_TRIES ? null : refusedSignIn(side);
+      return hasMoved && idleRuns !== SIGN_IN_TRIES ? null : refusedSignIn(side);
     case 'full':
       return side === 'source' ? needs(side, 'refused', SENTENCES.refused) : needs(side, 'full', SENTENCES.full);
     case 'refused':

@@ -132,7 +132,7 @@ async function copyInto(destinationPath: string, begun: Begun | undefined, work:
   const older = olderOf(mailbox, run);
   const known = await rowsOf(mailbox, isNew, older, work);
   const groups = isNew && older.length === 0 ? [] : await openGroupsOf([mailbox, ...older], run);
-  const todo = countWaiting(known, work);
+  const todo = await countWaiting(mailbox, known, work);
   run.gone.delete(mailbox.id);
   // The ledger does know the folder, under a name that it keeps in another form: from the next try on, `older` has it.
   const isBlank = mailbox.destinationPath === destinationPath && known.settled.size === 0 && groups.length === 0;
@@ -188,17 +188,19 @@ async function openGroupsOf(mailboxes: readonly LedgerMailbox[], { copy }: Run):
   return groups.filter(({ mailboxId }) => mailboxes.some(({ id }) => id === mailboxId));
 }
 
-/** Sets the folder's part of the progress. @returns how many messages wait */
-function countWaiting(known: KnownRows, { folder, listing, run }: Work): number {
+/** Sets the folder's part of the progress, and its line. @returns how many messages wait */
+async function countWaiting({ id }: LedgerMailbox, known: KnownRows, { folder, listing, run }: Work): Promise<number> {
   const waiting = waitingIn(listing, known);
   const done = known.settled.size;
-  run.count(folder.sourcePath, {
-    ...known.count,
-    done,
-    total: done + waiting.length,
-    octetsLeft: octetsOf(waiting),
-  });
+  const total = done + waiting.length;
+  run.count(folder.sourcePath, { ...known.count, done, total, octetsLeft: octetsOf(waiting) });
+  // What has a row, and is not listed, is done as well: what is still to come must not be said to be.
+  if (total + listing.unlisted !== totalOf(listing)) await run.copy.ledger.countMailbox(id, total + listing.unlisted);
   return waiting.length;
+}
+
+function totalOf({ messages, leftOut, unlisted }: FolderListing): number {
+  return messages.length - leftOut.size + unlisted;
 }
 
 function waitingIn({ messages, leftOut }: FolderListing, { settled }: KnownRows): readonly Planned[] {
@@ -274,13 +276,13 @@ function unknownFrom(
 
 async function mailboxOf(destinationPath: string, { folder, listing, run }: Work): Promise<AddedMailbox> {
   const { sourcePath } = folder;
-  const { opened, messages, unlisted, leftOut } = listing;
+  const { opened, unlisted } = listing;
   const [mailbox] = await run.copy.ledger.addMailboxes([
     {
       sourcePath,
       sourceUidValidity: opened.uidValidity,
       destinationPath,
-      total: messages.length - leftOut.size + unlisted,
+      total: totalOf(listing),
       ...(unlisted > 0 ? { reason: 'mailbox not complete' } : {}),
     },
   ]);

@@ -54,8 +54,40 @@ export async function adopt(database: Database, transferId: string, epoch: numbe
        where this.id = $1`,
       [transferId],
     );
+    await sql.query(PERHAPS_TAKEN_BACK, [transferId]);
   });
 }
+
+/**
+ * What a take-back was about to remove when it broke off for good may be there or not: it is looked for, as what a
+ * worker died of storing, and copied again if it is not there. Not what a later transfer has found there since.
+ */
+const PERHAPS_TAKEN_BACK = `
+  with perhaps as (
+    select theirs.destination_path, own.destination_uid_validity, own.destination_uid
+    from transfers this join transfers that on ${betweenSameAccounts('that', 'this')}
+    join ledger_mailboxes theirs on theirs.transfer_id = that.id
+    join ledger own on own.mailbox_id = theirs.id and own.removal = 'intent'
+    where this.id = $1),
+  unsure as (
+    delete from ledger mine using ledger_mailboxes place, perhaps
+    where place.transfer_id = $1 and mine.mailbox_id = place.id and mine.fate in ('stored', 'kept')
+      and place.destination_path = perhaps.destination_path
+      and mine.destination_uid_validity = perhaps.destination_uid_validity
+      and mine.destination_uid = perhaps.destination_uid
+      and not exists (
+        select 1 from transfers this join transfers that on ${betweenSameAccounts('that', 'this')}
+        join ledger_mailboxes theirs on theirs.transfer_id = that.id
+        join ledger found on found.mailbox_id = theirs.id and not found.earlier and found.removal is null
+        where this.id = $1 and theirs.destination_path = perhaps.destination_path
+          and found.destination_uid_validity = perhaps.destination_uid_validity
+          and found.destination_uid = perhaps.destination_uid)
+    returning mine.*)
+  insert into ledger_groups (transfer_id, number, mailbox_id, uids, sizes, dates, uid_validity, uid_next)
+  select $1, (select least(0, min(number)) from ledger_groups where transfer_id = $1) - row_number() over (order by mailbox_id),
+    mailbox_id, array_agg(uid order by uid), array_agg(size order by uid), array_agg(internal_date order by uid),
+    destination_uid_validity, min(destination_uid)
+  from unsure group by mailbox_id, destination_uid_validity`;
 
 /** @returns the IDs of all mailboxes that there are then */
 async function adoptMailboxes(sql: Sql, transferId: string): Promise<readonly number[]> {

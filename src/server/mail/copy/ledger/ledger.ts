@@ -13,7 +13,7 @@ export type LedgerMailbox = {
   readonly reason?: string;
 };
 
-/** `total`, for the status: how many messages the source has there. */
+/** `total`, for the status: how many messages the source has there; see also {@link Ledger.countMailbox}. */
 export type NewMailbox = Omit<LedgerMailbox, 'id' | 'destination'> & { readonly total: number };
 
 /** `isNew`: it was not there before, so that there are no rows and no groups of it. */
@@ -116,6 +116,8 @@ export type Ledger = {
   rename(mailboxIds: readonly number[], sourcePath: string): Promise<void>;
   /** Replaces the reason why the mailbox was left out or is not complete; `null`: it is neither. */
   noteMailbox(mailboxId: number, reason: string | null): Promise<void>;
+  /** Notes how many messages it has, with those that have rows and that the source has not, or not any more. */
+  countMailbox(mailboxId: number, total: number): Promise<void>;
   /**
    * Takes over what earlier, finished transfers between the same two accounts know: their mailboxes, the rows of what
    * was stored or taken away, and their open groups, as far as there is nothing of this transfer yet. Does so once.

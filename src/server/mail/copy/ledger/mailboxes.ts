@@ -4,10 +4,18 @@ import { isHeld, LeaseLost, requireLease, type Lease } from '../../../transfers/
 import type { Ledger } from './ledger.ts';
 import { MAILBOX, type MailboxRow, mailboxJson, mailboxOf, storedPath } from './rows.ts';
 
-type Mailboxes = Pick<Ledger, 'mailboxes' | 'addMailboxes' | 'rename' | 'noteMailbox'>;
+type Mailboxes = Pick<Ledger, 'mailboxes' | 'addMailboxes' | 'rename' | 'noteMailbox' | 'countMailbox'>;
 
 /** What the ledger knows of a transfer's mailboxes. */
 export function ledgerMailboxes(database: Database, { transferId, epoch }: Lease): Mailboxes {
+  const write = async (mailboxId: number, column: 'reason' | 'total', value: string | number | null) => {
+    const written = await database.query(
+      `update ledger_mailboxes set ${column} = $2
+       where id = $1 and exists (select 1 from transfers where ${isHeld('$3', '$4')}) returning id`,
+      [mailboxId, value, transferId, epoch],
+    );
+    if (written.length === 0) throw new LeaseLost(transferId);
+  };
   return {
     mailboxes: async () =>
       (
@@ -46,13 +54,7 @@ export function ledgerMailboxes(database: Database, { transferId, epoch }: Lease
         );
       });
     },
-    noteMailbox: async (mailboxId, reason) => {
-      const noted = await database.query(
-        `update ledger_mailboxes set reason = $2
-         where id = $1 and exists (select 1 from transfers where ${isHeld('$3', '$4')}) returning id`,
-        [mailboxId, reason === null ? null : storable(reason), transferId, epoch],
-      );
-      if (noted.length === 0) throw new LeaseLost(transferId);
-    },
+    noteMailbox: (mailboxId, reason) => write(mailboxId, 'reason', reason === null ? null : storable(reason)),
+    countMailbox: (mailboxId, total) => write(mailboxId, 'total', total),
   };
 }

@@ -171,12 +171,18 @@ function addFormer(from: LedgerMailbox, row: Row, { rows, dates, refused }: Form
   if (sourceDate !== undefined) dates.add(sourceDate);
 }
 
-/** Lets what was refused be tried again. Others may be from another folder that had the same name. */
+/**
+ * Lets what was refused be tried again: what has the date or, as it may have another one by now, the size of a message.
+ * Others may be from another folder that had the same name.
+ */
 async function forgetRefused(refused: readonly Former[], { listed, run }: Current): Promise<void> {
-  const dates = new Set<number | null>();
-  for (const { date } of listed) dates.add(date);
+  const [dates, sizes] = [new Set<number | null>([null]), new Set<number>()];
+  for (const { date, size } of listed) {
+    dates.add(date);
+    sizes.add(size);
+  }
   await forgetAll(
-    refused.filter(({ row }) => row.date === null || dates.has(row.date)),
+    refused.filter(({ row }) => dates.has(row.date) || sizes.has(row.size)),
     run,
   );
 }
