@@ -74,22 +74,23 @@ test('there is no estimate for what a provider does not accept today, as nobody 
   expect(told).toEqual([null, { messages: 2, octets: 700 }, null]);
 });
 
+const rows = (count: number, earlier: boolean): NewRow[] =>
+  Array.from({ length: count }, (_, index) => ({
+    mailboxId: 1,
+    uid: index + 1,
+    fate: 'stored',
+    size: 4000,
+    sha256: 'f',
+    date: null,
+    verified: true,
+    earlier,
+  }));
+
 test('what is found at the destination says nothing about how long the rest takes to store', () => {
   let now = 0;
   const pace = openPace(() => now);
   const told: (number | undefined)[] = [];
   const counts = openCounts({ onProgress: (work) => told.push(pace.secondsLeft(work)) }, () => Infinity);
-  const rows = (count: number, earlier: boolean): NewRow[] =>
-    Array.from({ length: count }, (_, index) => ({
-      mailboxId: 1,
-      uid: index + 1,
-      fate: 'stored',
-      size: 4000,
-      sha256: 'f',
-      date: null,
-      verified: true,
-      earlier,
-    }));
   counts.set('INBOX', { done: 0, total: 3000, bytes: 0, kept: 0, octetsLeft: 3000 * 4000 });
   now += 20_000;
   counts.add('INBOX', rows(2000, true));
