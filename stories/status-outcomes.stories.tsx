@@ -45,6 +45,17 @@ export const ContactsWithNotes = shown({
   },
   destination: 'google',
 });
+export const ContactsAlreadyThere = shown({
+  emailmigration: ended,
+  contactsmigration: {
+    ...ended,
+    done: 30,
+    total: 30,
+    bytes: 0,
+    contacts: { copied: 0, remarked: 0, present: 30, completed: 0, refused: 0 },
+  },
+  destination: 'google',
+});
 export const LongNames = shown({
   emailmigration: {
     ...ended,

@@ -10,7 +10,8 @@ export const LOCALE = 'en-US';
 export const toolName = (legacyName: string) => `${legacyName} Email Data Transfer Tool`;
 
 /** The title of the browser's tab. */
-export const pageTitle = (heading: string, legacyName: string) => `${heading} – ${toolName(legacyName)}`;
+export const pageTitle = (heading: string, legacyName: string, state?: string) =>
+  [...(state === undefined ? [] : [state]), heading, toolName(legacyName)].join(' – ');
 
 /** The same while a form on the page has an error. */
 export const titleWithError = (title: string) => `Error: ${title}`;

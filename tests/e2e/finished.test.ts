@@ -163,8 +163,14 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     const contacts = { copied: 180, remarked: 5, present: 0, completed: 0, refused: 0 };
     await open({ ...AT_GMAIL, contactsmigration: { ...DONE, done: 185, total: 185, contacts } });
     const card = page.getByRole('region', { name: 'Contacts transfer' });
-    await card.getByText('180 contacts copied in full.').waitFor();
+    const said = card.getByRole('definition');
+    await said.getByText('180 contacts copied in full.').waitFor();
     expect(await card.getByText('contacts copied.').allInnerTexts()).toEqual(['185 contacts copied.']);
+    // As of messages: one that stands alone is no list.
+    const there = { ...contacts, copied: 0, remarked: 0, present: 185 };
+    await open({ ...AT_GMAIL, contactsmigration: { ...DONE, done: 185, total: 185, contacts: there } });
+    await said.getByText('185 contacts were already there.').waitFor();
+    expect(await card.getByRole('listitem').count()).toBe(0);
   });
 
   test('what its owner has moved or deleted there since is not said to be there', async () => {
@@ -270,6 +276,9 @@ describe('the portal, in Chromium (needs chromium)', needs('chromium'), () => {
     expect(await page.getByText('Download mail.zip').isVisible()).toBe(true);
     expect(await page.getByText('f'.repeat(64)).isVisible()).toBe(true);
     expect(await page.getByText('Print this page', { exact: true }).isVisible()).toBe(false);
+    // A box could begin with an empty one at the end of a sheet.
+    const card = page.getByRole('region', { name: 'Email transfer' });
+    expect(await card.evaluate((element) => getComputedStyle(element).borderTopWidth)).toBe('0px');
   });
 
   test('mail alone that arrived says how the contacts could come too', async () => {

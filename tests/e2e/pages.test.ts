@@ -171,7 +171,8 @@ describe('pages and what is kept, in Chromium (needs chromium)', needs('chromium
       const [address, heading, step] = place;
       await arrive(path, session);
       await standsAt(address, heading);
-      await expect.poll(() => page.title()).toBe(titleOf(heading));
+      // The status page's title begins with how the transfer stands.
+      await expect.poll(() => page.title()).toMatch(new RegExp(`^(?:25% – )?${titleOf(heading)}$`));
       await expect.poll(() => stored('currentStep')).toBe(step);
       const steps = page.getByRole('navigation', { name: 'Progress' });
       const isLost = session === 'nobody' && NOT_FOUND.includes(path);

@@ -119,6 +119,12 @@ describe('which mailboxes are meant, in Chromium (needs chromium)', needs('chrom
     await owner.dialog.locator('input').fill('wrong');
     await owner.page.keyboard.press('Enter');
     expect(await halves(owner.dialog.getByRole('alert'))).toEqual(wanted);
+
+    const short = 'maria@sanbruno.example';
+    await owner.open('Put it right', { ...NEEDS_PASSWORD, route: { from: short, to: TO } });
+    await owner.dialog.locator('input').fill('wrong');
+    await owner.page.keyboard.press('Enter');
+    expect(await halves(owner.dialog.getByRole('alert'))).toEqual([{ text: short, lines: 1 }]);
   });
 
   test('on paper a page that is done has its addresses once', async () => {

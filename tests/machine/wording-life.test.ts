@@ -11,13 +11,16 @@ import { formatMoment } from '../../src/portal/wording/moment.ts';
 import { forwardingWords } from '../../src/portal/wording/status-contacts.ts';
 import { daily, nextLook } from '../../src/portal/wording/status-daily.ts';
 import { isComparing, timeLeftWords, waiting } from '../../src/portal/wording/status-life.ts';
-import { standingWords } from '../../src/portal/wording/status-standing.ts';
+import { type Standpoint, standingWords } from '../../src/portal/wording/status-standing.ts';
 import { exportBadge, formatDay, formatLastDay, status } from '../../src/portal/wording/status.ts';
 import { readerPage } from '../../src/server/export/page/reader-page.ts';
 import { codesBut, EVERY_CODE } from '../support/wizard.ts';
 
 const NAME = 'San Bruno';
 const FINISHED = '2025-11-02T00:00:00Z';
+/** Of an email transfer whose owner hears of its end, unless `from` says something else. */
+const standing = (progress: Progress, from: Partial<Standpoint> = {}) =>
+  standingWords(progress, { kind: 'email', ofExport: false, at: Date.now(), isTold: true, legacyName: NAME, ...from });
 const running: Progress = { status: 'inprogress', done: 400, total: 400 };
 
 test('the buttons of the status page have the names of the specification', () => {
@@ -118,7 +121,7 @@ test.each([
 describe('an export whose messages are all copied', () => {
   const mail: Progress = { status: 'started', done: 400, total: 400 };
   const until = '2025-11-02T00:00:00Z';
-  const said = (beside?: Progress) => standingWords(mail, true, 'email', 0, true, beside);
+  const said = (beside?: Progress) => standing(mail, { ofExport: true, at: 0, beside });
 
   test.each<[string, Progress]>([
     ['wait', { status: 'started', done: 3, total: 60, waiting: { reason: 'unreachable', until } }],
@@ -129,10 +132,12 @@ describe('an export whose messages are all copied', () => {
     expect(said(contacts)).toMatchObject({
       label: 'In progress',
       now: status.files.wait.email,
-      when: standingWords(contacts, true, 'contacts', 0).when,
+      when: standing(contacts, { ofExport: true, kind: 'contacts', at: 0 }).when,
     });
     // And of contacts that are ahead of the mail.
-    expect(standingWords(mail, true, 'contacts', 0, true, contacts).now).toBe(status.files.wait.contacts);
+    expect(standing(mail, { ofExport: true, kind: 'contacts', at: 0, beside: contacts }).now).toBe(
+      status.files.wait.contacts,
+    );
   });
 
   test.each<[string, Progress | undefined]>([
@@ -147,18 +152,18 @@ describe('an export whose messages are all copied', () => {
   });
 
   test('says why it waits itself', () => {
-    const waits = standingWords({ ...mail, waiting: { reason: 'disk' } }, true, 'email', 0, true, mail);
-    expect(waits.now).toBe(status.now.interrupted);
+    const waits = standing({ ...mail, waiting: { reason: 'disk' } }, { ofExport: true, at: 0, beside: mail });
+    expect(waits.now).toBe(status.now(NAME).interrupted);
   });
 });
 
-test.each<[keyof typeof status.now, Progress]>([
+test.each<[keyof ReturnType<typeof status.now>, Progress]>([
   ['counting', { status: 'inprogress', done: 0 }],
   ['running', { status: 'inprogress', done: 3 }],
   ['running', { status: 'inprogress', done: 0, total: 400 }],
   ['started', { status: 'started' }],
 ])('what is being done is said as "%s" of %o', (now, progress) => {
-  expect(standingWords(progress, false, 'email').now).toBe(status.now[now]);
+  expect(standing(progress).now).toBe(status.now(NAME)[now]);
 });
 
 test.each(['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const)(
@@ -167,22 +172,19 @@ test.each(['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const)(
     const others = (['provider_limit', 'unreachable', 'busy', 'queue', 'disk'] as const).filter(
       (one) => one !== reason,
     );
-    const said = standingWords({ status: 'error', waiting: { reason } }, false, 'email');
+    const said = standing({ status: 'error', waiting: { reason } });
     expect(said).toMatchObject({ looks: 'waiting', label: 'Waiting', texts: [waiting.why({ reason }, 'email')] });
     expect(others.map((other) => waiting.why({ reason: other }, 'email'))).not.toContain(said.texts[0]);
     expect(said.when).toContain("You don't need to do anything.");
     const until = '2025-11-02T03:00:00Z';
-    expect(standingWords({ status: 'error', waiting: { reason, until } }, false, 'email').when).toContain(
-      formatMoment(until),
-    );
+    expect(standing({ status: 'error', waiting: { reason, until } }).when).toContain(formatMoment(until));
   },
 );
 
 test('mail that has failed is not said to be left alone where new mail is looked for once a day', () => {
   const failed = { status: 'review', finished: FINISHED };
   const next = '2025-11-02T03:00:00Z';
-  const said = (kind: 'email' | 'contacts', looksAgain?: string) =>
-    standingWords(failed, false, kind, 0, true, undefined, looksAgain).when;
+  const said = (kind: 'email' | 'contacts', looksAgain?: string) => standing(failed, { kind, at: 0, looksAgain }).when;
   expect(said('email', next)).toBe(status.when.daily(next));
   expect(said('email')).toBe(status.when.failed);
   // Contacts are brought by nobody.
@@ -191,7 +193,7 @@ test('mail that has failed is not said to be left alone where new mail is looked
 
 test.each(['unreachable', 'busy'] as const)('contacts that wait (%s) are not told as mail that does', (reason) => {
   const until = '2025-11-02T03:00:00Z';
-  const said = standingWords({ ...running, waiting: { reason, until } }, false, 'contacts');
+  const said = standing({ ...running, waiting: { reason, until } }, { kind: 'contacts' });
   expect(said).toMatchObject({ looks: 'waiting', label: 'Waiting', now: expect.stringContaining('contacts') });
   expect(said.texts[0]).toContain('address book');
   expect(said.when).toContain(formatMoment(until));
@@ -228,7 +230,7 @@ describe('an export that waits for room', () => {
   test('is in progress by its badge, waits by its card, and nowhere is an error, interrupted or stopped', () => {
     const { kind, ...badge } = exportBadge(standingOf(paused));
     expect([kind, badge]).toEqual(['running', { label: 'In progress', text: 'Your export is still in progress' }]);
-    const { label, texts, now, when = '' } = standingWords(paused, true, 'email');
+    const { label, texts, now, when = '' } = standing(paused, { ofExport: true });
     expect([label, ...texts, when]).toEqual([
       'Waiting',
       'We have no room on our side right now.',
@@ -249,11 +251,11 @@ describe('what a transfer needs', () => {
     const verb = { password: 'Type', consent: 'Sign in', full: 'Make room', refused: 'Try again' }[reason];
     expect(todo.startsWith(verb)).toBe(true);
     expect(title).not.toBe('');
-    const { looks, label, texts } = standingWords(
-      { status: 'review', failure: 'The server said no.', attention: { side, reason } },
-      false,
-      'email',
-    );
+    const { looks, label, texts } = standing({
+      status: 'review',
+      failure: 'The server said no.',
+      attention: { side, reason },
+    });
     expect({ looks, label, texts }).toEqual({ looks: 'waiting', label: 'Waiting for you', texts: [] });
   });
 
@@ -310,26 +312,26 @@ describe('taking back', () => {
 
 describe('how an operation stands', () => {
   test('nothing is done of what is about to begin', () => {
-    const about = standingWords({ status: 'started', done: 0 }, false, 'email');
+    const about = standing({ status: 'started', done: 0 });
     expect([...about.texts, about.now]).toEqual([
       'Your transfer is about to begin.',
       'Nothing yet. We begin in a moment.',
     ]);
-    expect(standingWords({ status: 'started', done: 0 }, true, 'email').now).toBe(status.now.counting);
+    expect(standing({ status: 'started', done: 0 }, { ofExport: true }).now).toBe(status.now(NAME).counting);
   });
 
   test('a failed download is not said to go on where it stopped', () => {
     const failed: Progress = { status: 'error', finished: FINISHED };
-    expect(standingWords(failed, true, 'email').when).toBe(
+    expect(standing(failed, { ofExport: true }).when).toBe(
       'It will not start again by itself. You can start a new download.',
     );
-    expect(standingWords(failed, false, 'email').when).toContain('nothing is copied twice');
+    expect(standing(failed).when).toContain('nothing is copied twice');
   });
 
   test('nothing says that everything was saved of a download that leaves something out', () => {
     const saved: Progress = { status: 'completed', finished: FINISHED, done: 10, total: 12 };
     const reason = 'The mail server does not let us read this folder.';
-    const texts = (skipped: Progress['skipped']) => standingWords({ ...saved, skipped }, true, 'email').texts;
+    const texts = (skipped: Progress['skipped']) => standing({ ...saved, skipped }, { ofExport: true }).texts;
     expect(texts([])).toEqual(['Everything was saved to your files.']);
     for (const skipped of [[{ reason }], [{ reason: 'It was not handed out.' }]])
       expect(texts(skipped)).toEqual(['Some of it could not be saved. Everything else was saved to your files.']);
@@ -338,7 +340,7 @@ describe('how an operation stands', () => {
   test('until when its owner has time is said by the minute, as the day would promise all of it', () => {
     const attention = { side: 'destination', reason: 'full' } as const;
     const when = (until?: string, kind: 'email' | 'contacts' = 'email') =>
-      standingWords({ status: 'review', attention: { ...attention, ...(until && { until }) } }, false, kind).when;
+      standing({ status: 'review', attention: { ...attention, ...(until && { until }) } }, { kind }).when;
     expect(when()).toBe("We'll carry on as soon as you have done this.");
     expect(when('2025-11-15T12:00:00Z')).toBe(
       `We'll carry on as soon as you have done this. If it is not done by ${formatMoment('2025-11-15T12:00:00Z')}, your transfer ends.`,
@@ -350,7 +352,7 @@ describe('how an operation stands', () => {
   test('of a transfer that has run for more than a day nobody says that it may take up to one', () => {
     const started = '2025-11-01T10:00:00Z';
     const after = (hours: number, more: Partial<Progress> = {}) =>
-      standingWords({ ...running, started, ...more }, false, 'email', Date.parse(started) + hours * 3_600_000).when;
+      standing({ ...running, started, ...more }, { at: Date.parse(started) + hours * 3_600_000 }).when;
     expect(after(23)).toBe("It can take a few minutes or up to a day. We'll let you know when it is finished.");
     expect(after(25)).toBe("It takes longer than a day this time. We'll let you know when it is finished.");
     expect(after(25, { compared: 3 })).toBe(after(25));
@@ -358,13 +360,13 @@ describe('how an operation stands', () => {
   });
 
   test('of what stays behind it is said that nothing was deleted, as nobody has looked whether it is still there', () => {
-    expect(status.skippedHelp.email).toBe('Nothing was deleted from the mailbox that your mail comes from.');
-    expect(status.skippedHelp.contacts).toBe('Nothing was deleted from the address book that your contacts come from.');
+    expect(status.skippedHelp.email(NAME)).toBe('Nothing was deleted from your San Bruno mailbox.');
+    expect(status.skippedHelp.contacts(NAME)).toBe('Nothing was deleted from your San Bruno address book.');
   });
 
   test('nobody is told that they will hear of an end of which they will not', () => {
     for (const progress of [running, { ...running, compared: 3 }, { ...running, status: 'error' }]) {
-      const when = (isTold: boolean) => standingWords(progress, false, 'email', 0, isTold).when;
+      const when = (isTold: boolean) => standing(progress, { at: 0, isTold }).when;
       expect(when(true)).toContain("We'll let you know when it is finished.");
       expect(when(false)).toContain('This page tells you when it is finished.');
       expect(when(false)).not.toContain('let you know');
@@ -395,8 +397,8 @@ describe('how an operation stands', () => {
     // All was refused, and is tried again.
     expect(isComparing({ ...running, compared: 0, bytes: 0 })).toBe(false);
     expect(isComparing({ ...running, compared: 0, waiting: { reason: 'busy' } })).toBe(false);
-    expect(standingWords({ ...running, compared: 3 }, false, 'email').now).toContain('read it back');
-    expect(standingWords({ ...running, compared: 3, left: 30 }, false, 'email').when).toBe('Less than a minute left.');
+    expect(standing({ ...running, compared: 3 }).now).toContain('read it back');
+    expect(standing({ ...running, compared: 3, left: 30 }).when).toBe('Less than a minute left.');
   });
 
   test('nobody who reads what was left out is told beside it that everything is copied', () => {
@@ -405,40 +407,38 @@ describe('how an operation stands', () => {
       [running, 'Everything is copied.'],
       [refusing, 'We copied what we could.'],
     ] as const) {
-      const compared = standingWords({ ...progress, compared: 3 }, false, 'email');
+      const compared = standing({ ...progress, compared: 3 });
       expect(compared.now).toBe(`${copied} Now we read it back and check that it all arrived.`);
-      const files = standingWords({ ...progress, status: 'started' }, true, 'email');
+      const files = standing({ ...progress, status: 'started' }, { ofExport: true });
       expect(files.now).toBe(`${copied} Now we make your files.`);
     }
   });
 
   test('of what is finished it is said which of the two that is: the other one may still run', () => {
     const completed: Progress = { status: 'completed', finished: FINISHED };
-    expect(standingWords(completed, false, 'email').texts[0]).toContain('messages');
-    expect(standingWords(completed, false, 'contacts').texts[0]).toContain('contacts');
+    expect(standing(completed).texts[0]).toContain('messages');
+    expect(standing(completed, { kind: 'contacts' }).texts[0]).toContain('contacts');
   });
 
   test('a finish is promised only when it can be', () => {
-    expect(standingWords(running, false, 'email').when).toContain(status.when.running);
-    expect(standingWords({ ...running, left: 90 }, false, 'email').when).toBe('About 2 minutes left.');
+    expect(standing(running).when).toContain(status.when.running);
+    expect(standing({ ...running, left: 90 }).when).toBe('About 2 minutes left.');
   });
 
   test.each([true, false])('a transfer that its owner stopped is no failure (export: %s)', (ofExport) => {
     const cancelled: Progress = { status: 'review', ended: 'cancelled', finished: FINISHED };
-    expect(standingWords(cancelled, ofExport, 'email')).toMatchObject({ looks: 'stopped', label: 'Stopped' });
-    expect(standingWords(cancelled, ofExport, 'email').texts[0]).toContain('You stopped this');
-    expect(standingWords(cancelled, ofExport, 'contacts').texts.join(' ')).not.toContain('Messages');
+    expect(standing(cancelled, { ofExport })).toMatchObject({ looks: 'stopped', label: 'Stopped' });
+    expect(standing(cancelled, { ofExport }).texts[0]).toContain('You stopped this');
+    expect(standing(cancelled, { ofExport, kind: 'contacts' }).texts.join(' ')).not.toContain('Messages');
     const left = 'Up to 138 messages were on their way.';
-    expect(standingWords({ ...cancelled, failure: left }, ofExport, 'email').texts).toContain(left);
-    expect(standingWords({ status: 'review', finished: FINISHED }, ofExport, 'email').looks).toBe('failed');
+    expect(standing({ ...cancelled, failure: left }, { ofExport }).texts).toContain(left);
+    expect(standing({ status: 'review', finished: FINISHED }, { ofExport }).looks).toBe('failed');
   });
 
   test.each(['review', 'authentication_error'])('of what was taken back nobody reads that it stays (%s)', (state) => {
     const ended: Progress = { status: state, done: 4, copied: 4, finished: FINISHED };
-    expect(standingWords(ended, false, 'email').texts.join(' ')).toContain('What was copied stays');
-    expect(standingWords({ ...ended, taken_back: 4 }, false, 'email').texts.join(' ')).not.toContain(
-      'What was copied stays',
-    );
+    expect(standing(ended).texts.join(' ')).toContain('What was copied stays');
+    expect(standing({ ...ended, taken_back: 4 }).texts.join(' ')).not.toContain('What was copied stays');
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MACHINE_CLOCK } from '../../src/server/clock.ts';
-import type { Ledger } from '../../src/server/mail/copy/ledger/ledger.ts';
+import type { Ledger, NewRow } from '../../src/server/mail/copy/ledger/ledger.ts';
 import { openBudget } from '../../src/server/mail/copy/run/budget.ts';
 import { openCounts } from '../../src/server/mail/copy/run/counts.ts';
 import { openPace } from '../../src/server/worker/pace.ts';
@@ -72,4 +72,34 @@ test('there is no estimate for what a provider does not accept today, as nobody 
   await budget.take(1);
   counts.set('INBOX', { ...folder, octetsLeft: 700 });
   expect(told).toEqual([null, { messages: 2, octets: 700 }, null]);
+});
+
+const rows = (count: number, earlier: boolean): NewRow[] =>
+  Array.from({ length: count }, (_, index) => ({
+    mailboxId: 1,
+    uid: index + 1,
+    fate: 'stored',
+    size: 4000,
+    sha256: 'f',
+    date: null,
+    verified: true,
+    earlier,
+  }));
+
+test('what is found at the destination says nothing about how long the rest takes to store', () => {
+  let now = 0;
+  const pace = openPace(() => now);
+  const told: (number | undefined)[] = [];
+  const counts = openCounts({ onProgress: (work) => told.push(pace.secondsLeft(work)) }, () => Infinity);
+  counts.set('INBOX', { done: 0, total: 3000, bytes: 0, kept: 0, octetsLeft: 3000 * 4000 });
+  now += 20_000;
+  counts.add('INBOX', rows(2000, true));
+  // Then one message is stored a second.
+  for (let second = 1; second <= 200; second += 1) {
+    now += 1000;
+    counts.add('INBOX', rows(1, false));
+  }
+  const said = told.filter((left) => left !== undefined);
+  expect(said.at(-1)).toBe(800);
+  expect(Math.min(...said)).toBe(800);
 });

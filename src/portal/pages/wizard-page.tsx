@@ -8,6 +8,8 @@ import { pageTitle, printed, steps, titleWithError, today, toolName } from '../w
 
 type Props = {
   readonly heading: string;
+  /** How that stands, before the heading in the title of the browser's tab. */
+  readonly state?: string | undefined;
   /** Under the heading: an introduction, or the place of a message that stands in for it. */
   readonly lead?: ReactNode;
   /** Names what the page shows of several things in turn. */
@@ -22,12 +24,21 @@ type Props = {
 };
 
 /** A page in its frame, beside the steps where it belongs to the wizard. */
-export function WizardPage({ heading, lead, view, done = false, lost = false, saysRoute = false, children }: Props) {
+export function WizardPage({
+  heading,
+  state,
+  lead,
+  view,
+  done = false,
+  lost = false,
+  saysRoute = false,
+  children,
+}: Props) {
   const current = useWizard(stepOf);
   const primary = useWizard(isOnPrimaryPath);
   const legacyName = useWizard((snapshot) => snapshot.context.settings.legacyName);
   const names = steps.names(primary);
-  const title = heading === toolName(legacyName) ? heading : pageTitle(heading, legacyName);
+  const title = heading === toolName(legacyName) ? heading : pageTitle(heading, legacyName, state);
   return (
     <Page
       heading={heading}

@@ -54,10 +54,9 @@ export const waiting = {
 
 export const cancelled = {
   label: 'Stopped',
-  text: (ofExport: boolean, isTakenBack: boolean, kind: 'email' | 'contacts') => {
-    if (ofExport) return 'You stopped this download. Your mail is in your mailbox as before.';
-    if (isTakenBack)
-      return 'You stopped this transfer. Nothing was deleted from the mailbox that your mail comes from.';
+  ofExport: 'You stopped this download. Your mail is in your mailbox as before.',
+  text: (isTakenBack: boolean, kind: 'email' | 'contacts', legacyName: string) => {
+    if (isTakenBack) return `You stopped this transfer. Nothing was deleted from your ${legacyName} mailbox.`;
     const what = `You stopped this transfer. ${stays(kind)}`;
     return kind === 'email' ? `${what} Messages that were on their way then may be there as well.` : what;
   },
@@ -93,14 +92,15 @@ export const folders = {
 } as const;
 
 /** In place of a text by which what was copied stays. */
-export const takenBackText = 'Your transfer stopped. Nothing was deleted from the mailbox that your mail comes from.';
+export const takenBackText = (legacyName: string) =>
+  `Your transfer stopped. Nothing was deleted from your ${legacyName} mailbox.`;
 /** In place of what is said of a transfer that is complete. */
 export const undone = {
   label: (isUnderWay: boolean) => (isUnderWay ? 'Taking back' : 'Taken back'),
-  text: (stays: boolean) =>
+  text: (stays: boolean, legacyName: string) =>
     stays
       ? 'A part of what was copied was taken back. We left the rest as it is.'
-      : 'What was copied was taken back. Nothing was deleted from the mailbox that your mail comes from.',
+      : `What was copied was taken back. Nothing was deleted from your ${legacyName} mailbox.`,
 } as const;
 export const takingBack = 'We are taking back what was copied. You can close this page.';
 export const takenBack = (count: number) =>

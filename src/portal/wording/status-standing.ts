@@ -25,36 +25,35 @@ export type StandingWords = {
 
 const DAY_MS = 24 * 3_600_000;
 
-/**
- * How one operation stands, in words.
- * @param now milliseconds since the epoch
- * @param isTold whether its owner hears of the end
- * @param beside of an export, its other operation: the files are made when both are copied
- * @param looksAgain when new mail is looked for next, once a day (ISO 8601)
- */
-export function standingWords(
-  progress: Progress,
-  ofExport: boolean,
-  kind: 'email' | 'contacts',
-  now = Date.now(),
-  isTold = true,
-  beside?: Progress,
-  looksAgain?: string,
-): StandingWords {
-  const words = wordsOf(progress, ofExport, kind, now, isTold, looksAgain);
-  if (ofExport && words.looks === 'running' && isAllCopied(progress))
-    return { ...words, ...filesWords(progress, kind, now, isTold, beside) };
-  return progress.taking_back === true ? { ...words, now: takingBack } : words;
+/** What belongs to how an operation stands, besides its progress. */
+export type Standpoint = {
+  readonly kind: 'email' | 'contacts';
+  /** Whether the operation belongs to an export. */
+  readonly ofExport: boolean;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Whether the owner will be notified of the end. */
+  readonly isTold: boolean;
+  readonly legacyName: string;
+  /** The other operation of the same transfer: the files of an export are made when both are copied. */
+  readonly beside?: Progress | undefined;
+  /** When new mail is looked for next, once a day (ISO 8601). */
+  readonly looksAgain?: string | undefined;
+};
+
+/** How one operation stands, in words. */
+export function standingWords(progress: Progress, from: Standpoint): StandingWords {
+  const said = wordsOf(progress, from);
+  if (from.ofExport && said.looks === 'running' && isAllCopied(progress))
+    return { ...said, ...filesWords(progress, from) };
+  return progress.taking_back === true ? { ...said, now: takingBack } : said;
 }
 
 function wordsOf(
   progress: Progress,
-  ofExport: boolean,
-  kind: 'email' | 'contacts',
-  at: number,
-  isTold: boolean,
-  looksAgain?: string,
+  { kind, ofExport, at, isTold, legacyName, looksAgain }: Standpoint,
 ): StandingWords {
+  const now = words.now(legacyName);
   const { status, failure, finished, attention, waiting } = progress;
   const standing = standingOf(progress);
   const looks = looksOf(standing);
@@ -71,7 +70,10 @@ function wordsOf(
     return {
       looks: 'stopped',
       label: cancelled.label,
-      texts: [cancelled.text(ofExport, isTakenBack(progress), kind), ...(failure === undefined ? [] : [failure])],
+      texts: [
+        ofExport ? cancelled.ofExport : cancelled.text(isTakenBack(progress), kind, legacyName),
+        ...(failure === undefined ? [] : [failure]),
+      ],
       now: cancelled.now,
     };
   if (waiting !== undefined && finished === undefined)
@@ -79,7 +81,7 @@ function wordsOf(
       looks: 'waiting',
       label: waitingWords.label,
       texts: [waitingWords.why(waiting, kind)],
-      now: kind === 'contacts' ? waitingWords.nowContacts : words.now.interrupted,
+      now: kind === 'contacts' ? waitingWords.nowContacts : now.interrupted,
       when: waitingWords.when(waiting),
     };
   if (looks === 'success' && isTakenBack(progress)) {
@@ -88,12 +90,12 @@ function wordsOf(
     return {
       looks: 'stopped',
       label: undone.label(isUnderWay),
-      texts: [isUnderWay ? takingBack : undone.text(stays), ...(failure === undefined ? [] : [failure])],
-      now: words.now[standing],
+      texts: [isUnderWay ? takingBack : undone.text(stays, legacyName), ...(failure === undefined ? [] : [failure])],
+      now: now[standing],
     };
   }
   // Of what is taken back nobody says that it stays.
-  const first = looks === 'failed' && isTakenBack(progress) ? takenBackText : text;
+  const first = looks === 'failed' && isTakenBack(progress) ? takenBackText(legacyName) : text;
   const texts = failure === undefined ? [first] : [first, failure];
   if (isComparing(progress))
     return {
@@ -110,22 +112,17 @@ function wordsOf(
     looks,
     label,
     texts,
-    now: words.now[isAboutToBegin(progress, ofExport) ? 'started' : isCounting(progress) ? 'counting' : standing],
+    now: now[isAboutToBegin(progress, ofExport) ? 'started' : isCounting(progress) ? 'counting' : standing],
     ...(finished === undefined || looks === 'failed' ? { when } : {}),
   };
 }
 
 /** What is being done, and when it will be done, of an export's mail or contacts that are all copied. */
-function filesWords(
-  progress: Progress,
-  kind: 'email' | 'contacts',
-  at: number,
-  isTold: boolean,
-  beside: Progress | undefined,
-): Pick<StandingWords, 'now' | 'when'> {
+function filesWords(progress: Progress, from: Standpoint): Pick<StandingWords, 'now' | 'when'> {
+  const { kind, beside } = from;
   if (beside === undefined || beside.finished !== undefined || isAllCopied(beside))
     return { now: words.files.made([progress, beside ?? progress].some(leavesSomeOut)) };
-  const { when } = wordsOf(beside, true, kind === 'email' ? 'contacts' : 'email', at, isTold);
+  const { when } = wordsOf(beside, { ...from, kind: kind === 'email' ? 'contacts' : 'email' });
   return { now: words.files.wait[kind], ...(when === undefined ? {} : { when }) };
 }
 

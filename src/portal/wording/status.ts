@@ -6,7 +6,7 @@ import {
   type StatusValue,
   TRANSFER_ID_LENGTH,
 } from '../../contract/transfer-status.ts';
-import { dateFormat, LOCALE, pacificDate, unbroken } from '../wording.ts';
+import { dateFormat, home, LOCALE, pacificDate, unbroken } from '../wording.ts';
 import { fromUs, type Ways } from './where-the-id-is.ts';
 import { formatMoment } from './moment.ts';
 import { formatNumber } from './number.ts';
@@ -163,14 +163,14 @@ export const status = {
   startedAt: (iso: string) => `Started on ${formatMoment(iso)}.`,
   finishedAt: (iso: string) => `Finished on ${formatMoment(iso)}.`,
   stoppedAt: (iso: string) => `Stopped on ${formatMoment(iso)}.`,
-  now: {
-    counting: 'We are counting what there is to copy. Nothing is deleted from the mailbox that your mail comes from.',
-    running: 'We are copying now. Nothing is deleted from the mailbox that your mail comes from.',
+  now: (legacyName: string) => ({
+    counting: `We are counting what there is to copy. Nothing is deleted from your ${legacyName} mailbox.`,
+    running: `We are copying now. Nothing is deleted from your ${legacyName} mailbox.`,
     success: 'Nothing. Everything is done.',
     failed: 'Nothing. It has stopped.',
     interrupted: 'Nothing at the moment. Your transfer is waiting.',
     started: 'Nothing yet. We begin in a moment.',
-  },
+  }),
   /** Of an export, when its messages or contacts are all copied. */
   files: {
     made: (leavesSomeOut: boolean) => `${allCopied(leavesSomeOut)} Now we make your files.`,
@@ -216,14 +216,13 @@ export const status = {
   },
   /** Whether they are still there nobody has looked since. */
   skippedHelp: {
-    email: 'Nothing was deleted from the mailbox that your mail comes from.',
-    contacts: 'Nothing was deleted from the address book that your contacts come from.',
-  } satisfies Record<Kind, string>,
+    email: (legacyName) => `Nothing was deleted from your ${legacyName} mailbox.`,
+    contacts: (legacyName) => `Nothing was deleted from your ${legacyName} address book.`,
+  } satisfies Record<Kind, (legacyName: string) => string>,
   /** Of one that could not be read nobody knows its subject, and some have an empty one. */
   unnamed: { email: 'A message', contacts: 'A contact' } satisfies Record<Kind, string>,
   foldersLeft: (count: number, isLeast: boolean) =>
     `${isLeast ? 'At least ' : ''}${formatNumber(count)} ${plural.select(count) === 'one' ? 'folder' : 'folders'} could not be copied or checked`,
-  foldersLeftHelp: 'Nothing was deleted from the mailbox that your mail comes from.',
   /** Below a list that can't show everything. An export has no receipt. */
   listEnds: (ofExport: boolean) =>
     `This list ends here. It has room for ${formatNumber(SKIPPED_SHOWN)} lines.${ofExport ? '' : ' The receipt at the end lists everything.'}`,
@@ -310,6 +309,9 @@ export const statusFromEmail = {
   note: 'For older transfers, please use the transfer ID provided in the notification email.',
   none: {
     title: 'Your transfers have not been found',
-    content: (ways: Ways) => [`Your mail is safe. Please use the transfer ID ${fromUs(ways)}, or sign in again.`],
+    content: (ways: Ways) => [
+      `Your mail is safe. Please use the transfer ID ${fromUs(ways)}, or sign in once more to the mailbox that you moved to.`,
+      `For both, go to Home and press “${home.lookup}”.`,
+    ],
   },
 } as const;

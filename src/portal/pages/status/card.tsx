@@ -19,26 +19,17 @@ import { DRAWINGS } from '../../parts/drawings.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { formatNumber } from '../../wording/number.ts';
 import { cancelled, takenBack } from '../../wording/status-life.ts';
-import { isAboutToBegin, standingWords } from '../../wording/status-standing.ts';
+import { isAboutToBegin, type Standpoint, standingWords } from '../../wording/status-standing.ts';
 import { status } from '../../wording/status.ts';
 import { Folders, HowFar } from './progress.tsx';
 
-type Props = {
-  readonly kind: 'email' | 'contacts';
+type Props = Standpoint & {
   readonly title: string;
   readonly progress: Progress;
-  /** Whether the operation belongs to an export. */
-  readonly ofExport: boolean;
   /** It belongs to an export that was stopped or has failed, so no files are kept. */
   readonly hasNoFiles: boolean;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  /** Whether the owner will be notified of the end. */
-  readonly isTold: boolean;
-  /** The other operation of the same transfer. */
-  readonly beside: Progress | undefined;
-  /** When new mail is looked for next, once a day (ISO 8601). */
-  readonly looksAgain: string | undefined;
+  /** What became of contacts, a sentence each. */
+  readonly outcomes?: readonly string[] | undefined;
   /** Notes that only this operation has. */
   readonly children?: ReactNode;
 };
@@ -52,19 +43,9 @@ const ICONS = {
 } as const;
 
 /** The card of one operation: its status, its progress, what has been done, and when it will be done. */
-export function OperationCard({
-  kind,
-  title,
-  progress,
-  ofExport,
-  hasNoFiles,
-  at,
-  isTold,
-  beside,
-  looksAgain,
-  children,
-}: Props) {
-  const words = standingWords(progress, ofExport, kind, at, isTold, beside, looksAgain);
+export function OperationCard({ title, progress, hasNoFiles, outcomes, children, ...from }: Props) {
+  const { kind, ofExport, legacyName } = from;
+  const words = standingWords(progress, from);
   const isCounting = progress.total === undefined && words.looks === 'running' && !isAboutToBegin(progress, ofExport);
   const isDone = standingOf(progress) === 'success';
   return (
@@ -73,7 +54,7 @@ export function OperationCard({
       {isCounting && <p className="soft">{status.counting}</p>}
       {!isTakenBack(progress) && !hasNoFiles && <HowFar kind={kind} progress={progress} />}
       <dl className="answers">
-        <Done kind={kind} progress={progress} ofExport={ofExport} hasNoFiles={hasNoFiles} />
+        <Done kind={kind} progress={progress} ofExport={ofExport} hasNoFiles={hasNoFiles} outcomes={outcomes} />
         {!isDone && <Answer question={status.questions.now} answer={words.now} />}
         {!isDone && words.when !== undefined && <Answer question={status.questions.when} answer={words.when} />}
       </dl>
@@ -81,7 +62,7 @@ export function OperationCard({
         <>
           {children}
           <Folders progress={progress} />
-          <LeftOut kind={kind} progress={progress} ofExport={ofExport} />
+          <LeftOut kind={kind} progress={progress} ofExport={ofExport} legacyName={legacyName} />
         </>
       )}
     </section>
@@ -118,7 +99,13 @@ function Standing({
 }
 
 /** What was done and when, and how it compares with the source. */
-function Done({ kind, progress, ofExport, hasNoFiles }: Pick<Props, 'kind' | 'progress' | 'ofExport' | 'hasNoFiles'>) {
+function Done({
+  kind,
+  progress,
+  ofExport,
+  hasNoFiles,
+  outcomes = [],
+}: Pick<Props, 'kind' | 'progress' | 'ofExport' | 'hasNoFiles' | 'outcomes'>) {
   const { started, finished, kept = 0, moved = 0, taken_back: removed, taking_back: goesOn = false } = progress;
   const present = presentOf(progress);
   const isDone = standingOf(progress) === 'success';
@@ -126,6 +113,7 @@ function Done({ kind, progress, ofExport, hasNoFiles }: Pick<Props, 'kind' | 'pr
     <div>
       <dt>{status.questions.done}</dt>
       <dd>{hasNoFiles ? cancelled.noFiles : copiedWords(kind, progress, ofExport)}</dd>
+      {!hasNoFiles && outcomes.map((outcome) => <dd key={outcome}>{outcome}</dd>)}
       {kind === 'email' && present > 0 && <dd>{status.present(kind, present)}</dd>}
       {moved > 0 && <dd>{status.moved(moved)}</dd>}
       {started !== undefined && <dd>{status.startedAt(started)}</dd>}
@@ -159,7 +147,12 @@ function Answer({ question, answer }: { readonly question: string; readonly answ
 }
 
 /** The folders, messages and contacts that were not copied. Visitors who may not see their names see only the reasons. */
-function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' | 'ofExport'>) {
+function LeftOut({
+  kind,
+  progress,
+  ofExport,
+  legacyName,
+}: Pick<Props, 'kind' | 'progress' | 'ofExport' | 'legacyName'>) {
   const items = progress.skipped ?? [];
   const folders = items.filter(isOfFolder);
   const others = items.filter((item) => !isOfFolder(item));
@@ -169,7 +162,7 @@ function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' |
       {folders.length > 0 && (
         <details>
           <summary>{status.foldersLeft(folders.length, leavesMoreFolders(progress))}</summary>
-          <p>{status.foldersLeftHelp}</p>
+          <p>{status.skippedHelp.email(legacyName)}</p>
           <ul>
             {folders.map((item, index) => (
               // oxlint-disable-next-line react/no-array-index-key
@@ -189,7 +182,7 @@ function LeftOut({ kind, progress, ofExport }: Pick<Props, 'kind' | 'progress' |
       {others.length > 0 && (
         <details>
           <summary>{status.skipped(kind, refusedBy(progress), ofExport, refusesMore(progress))}</summary>
-          <p>{status.skippedHelp[kind]}</p>
+          <p>{status.skippedHelp[kind](legacyName)}</p>
           <ul>
             {others.map((item, index) => (
               // The list only ever grows at its end.

@@ -11,44 +11,38 @@ import { ListEnd } from './card.tsx';
 
 const OUTCOMES = ['copied', 'remarked', 'completed', 'present', 'refused'] as const;
 
-/** How many contacts had which outcome, and the remarks about single ones. */
-export function ContactsOutcome({
-  progress,
+/** How many contacts had which outcome; nothing if all were copied in full, as those are counted beside this. */
+export function outcomesOf({ contacts }: ContactsProgress): readonly string[] {
+  if (contacts === undefined) return [];
+  const outcomes = OUTCOMES.filter((outcome) => contacts[outcome] > 0);
+  const isMixed = outcomes.some((outcome) => outcome !== 'copied');
+  return isMixed ? outcomes.map((outcome) => contactsOutcome[outcome](contacts[outcome])) : [];
+}
+
+/** What single contacts lack, or have in another place. */
+export function ContactsRemarks({
+  progress: { remarks = [] },
   ofExport,
 }: {
   readonly progress: ContactsProgress;
   readonly ofExport: boolean;
 }) {
-  const { contacts, remarks = [] } = progress;
-  const outcomes = contacts === undefined ? [] : OUTCOMES.filter((outcome) => contacts[outcome] > 0);
-  // Those that were copied are counted above.
-  const isMixed = outcomes.some((outcome) => outcome !== 'copied');
+  if (remarks.length === 0) return null;
   return (
-    <>
-      {contacts !== undefined && isMixed && (
-        <ul>
-          {outcomes.map((outcome) => (
-            <li key={outcome}>{contactsOutcome[outcome](contacts[outcome])}</li>
-          ))}
-        </ul>
-      )}
-      {remarks.length > 0 && (
-        <details>
-          <summary>{contactsRemarks.title(remarks.length, remarks.length >= SKIPPED_SHOWN)}</summary>
-          <p>{contactsRemarks.help(remarks.length)}</p>
-          <ul>
-            {remarks.map(({ reason, subject }, index) => (
-              // Two contacts may have one name and one remark.
-              // oxlint-disable-next-line react/no-array-index-key
-              <li key={index}>
-                <bdi className="strong">{subject || words.unnamed.contacts}</bdi>: {reason}
-              </li>
-            ))}
-          </ul>
-          <ListEnd of={remarks} ofExport={ofExport} />
-        </details>
-      )}
-    </>
+    <details>
+      <summary>{contactsRemarks.title(remarks.length, remarks.length >= SKIPPED_SHOWN)}</summary>
+      <p>{contactsRemarks.help(remarks.length)}</p>
+      <ul>
+        {remarks.map(({ reason, subject }, index) => (
+          // Two contacts may have one name and one remark.
+          // oxlint-disable-next-line react/no-array-index-key
+          <li key={index}>
+            <bdi className="strong">{subject || words.unnamed.contacts}</bdi>: {reason}
+          </li>
+        ))}
+      </ul>
+      <ListEnd of={remarks} ofExport={ofExport} />
+    </details>
   );
 }
 

@@ -39,7 +39,7 @@ export function Exports({ snapshot, files }: Props) {
     <section className="status-card" aria-labelledby="exports">
       <h2 id="exports">{words.title}</h2>
       {isOwners ? (
-        <p>{isStopped ? cancelled.text(true, false, 'email') : attention.now}</p>
+        <p>{isStopped ? cancelled.ofExport : attention.now}</p>
       ) : (
         <>
           <p className="badge" data-kind={badge.kind}>

@@ -32,7 +32,7 @@ type Props = { readonly snapshot: WizardSnapshot };
 type Fact = { readonly icon: IconName; readonly text: string };
 
 /** Whether everything that was asked for has been done, and nothing of it, or of what was there before, was taken back. */
-export function isDone({ context: { status } }: WizardSnapshot): boolean {
+export function isDone({ context: { status } }: Pick<WizardSnapshot, 'context'>): boolean {
   const operations = [status?.emailmigration, status?.contactsmigration].filter((each) => each !== undefined);
   if (isTakenBack(status?.emailmigration ?? {}) || status?.brings_back === true) return false;
   return operations.length > 0 && operations.every((each) => standingOf(each) === 'success');

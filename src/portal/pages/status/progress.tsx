@@ -37,7 +37,7 @@ export function HowFar({ kind, progress }: Props & { readonly kind: 'email' | 'c
 }
 
 /** How many were copied, or were there before. */
-function thereBy(progress: Progress): number {
+export function thereBy(progress: Progress): number {
   return copiedBy(progress) + presentOf(progress) + (progress.moved ?? 0);
 }
 

@@ -20,13 +20,14 @@ import { Banner } from '../banner.tsx';
 import { WizardPage } from '../wizard-page.tsx';
 import { Acts, Attention } from './acts.tsx';
 import { OperationCard } from './card.tsx';
-import { ContactsOutcome, ForwardingCard } from './contacts.tsx';
+import { ContactsRemarks, ForwardingCard, outcomesOf } from './contacts.tsx';
 import { DailyCard } from './daily.tsx';
 import { DeleteExport, Exports } from './exports.tsx';
 import { Finished, isDone } from './finished.tsx';
 import { GuidePage } from './guide.tsx';
 import { Route } from './mailboxes.tsx';
 import { ShowMore } from './more.tsx';
+import { titleStateOf } from './title-state.ts';
 
 export function StatusPage() {
   const snapshot = useWizard((whole) => whole);
@@ -46,6 +47,7 @@ export function StatusPage() {
   return (
     <WizardPage
       heading={done ? finished.heading : words.heading}
+      state={titleStateOf(snapshot)}
       done={done}
       saysRoute={isRouteShown(snapshot)}
       view={snapshot.context.status?.limited === true ? 'numbers' : 'everything'}
@@ -111,6 +113,7 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
     hasNoFiles: endedWithoutFiles(status),
     at: snapshot.context.now,
     isTold: status?.untold !== true,
+    legacyName: settings.legacyName,
     looksAgain: status?.daily && nextLook(status.daily),
   };
   const isClosed = isOver(timeLeft(settings.accessEnd, snapshot.context.now));
@@ -137,9 +140,10 @@ function Cards({ snapshot }: { readonly snapshot: WizardSnapshot }) {
           title={words.contacts}
           progress={status.contactsmigration}
           beside={status.emailmigration}
+          outcomes={outcomesOf(status.contactsmigration)}
           {...ending}
         >
-          <ContactsOutcome progress={status.contactsmigration} ofExport={ofExport} />
+          <ContactsRemarks progress={status.contactsmigration} ofExport={ofExport} />
         </OperationCard>
       )}
       {status?.emailforwarding !== undefined && !isLimited && (

@@ -21,7 +21,8 @@ export type Counts = {
 export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>, room: () => number): Counts {
   const folders = new Map<string, FolderCount>();
   let moved = 0;
-  let movedOctets = 0;
+  // Without what was there already, which is found faster than it would be stored.
+  const stored = { messages: 0, octets: 0 };
   let refused = 0;
   let looked = 0;
   const tell = () => {
@@ -35,7 +36,7 @@ export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>, room: (
       octets = octets === null || octetsLeft === null ? null : octets + octetsLeft;
     }
     const left = octets === null || octets > room() ? null : { messages: sum.total - sum.done, octets };
-    onProgress({ ...sum, moved: { messages: moved, octets: movedOctets, refused }, left });
+    onProgress({ ...sum, moved: { ...stored, refused }, left });
   };
   return {
     set: (path, count) => {
@@ -44,8 +45,11 @@ export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>, room: (
     },
     add: (path, rows) => {
       moved += rows.length;
-      for (const { fate, size } of rows) {
-        movedOctets += size;
+      for (const { fate, size, earlier = false } of rows) {
+        if (!earlier) {
+          stored.messages += 1;
+          stored.octets += size;
+        }
         if (fate === 'refused') refused += 1;
       }
       const count = folders.get(path);

@@ -44,7 +44,10 @@ export type CopyProgress = {
   readonly total: number;
   readonly bytes: number;
   readonly kept: number;
-  /** What this run has done, the `refused` included, and what is left for it as far as that is known. */
+  /**
+   * What this run has done, the `refused` included but not what it found at the destination, and what is left for it as
+   * far as that is known.
+   */
   readonly moved: { readonly messages: number; readonly octets: number; readonly refused: number };
   readonly left: { readonly messages: number; readonly octets: number } | null;
 };
