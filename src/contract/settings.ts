@@ -181,16 +181,24 @@ function contradictions(set: Values, isGiven: (name: keyof Values) => boolean): 
 const SHORTEST_MISSPELT = 8;
 const SLIPS = 2;
 
-/** Finds variables that are almost a setting's name: without a warning, the setting would silently stay unset. */
+/** Finds variables that are almost a setting's name, or its beginning: without a warning, the setting would silently stay unset. */
 function misspelt(environment: Environment): string[] {
   const known: readonly string[] = [...SETTING_NAMES, ...FILE_SETTINGS.map((name) => `${name}_FILE`)];
   return Object.keys(environment).flatMap((name) => {
     if (name.length < SHORTEST_MISSPELT || known.includes(name) || (environment[name]?.trim() ?? '') === '') return [];
     const inFile = SETTING_NAMES.find((each) => `${each}_FILE` === name);
     if (inFile !== undefined) return `${name} is no setting: only secrets come from files. Set ${inFile} itself.`;
-    const meant = known.find((each) => slipsBetween(name, each) <= SLIPS);
-    return meant === undefined ? [] : `${name} is no setting. ${meant} may be meant: rename it, or take it out.`;
+    const near = known.find((each) => slipsBetween(name, each) <= SLIPS);
+    const meant = near === undefined ? continuationsOf(name) : [near];
+    return meant.length === 0
+      ? []
+      : `${name} is no setting. ${meant.join(' or ')} may be meant: rename it, or take it out.`;
   });
+}
+
+/** The settings whose name goes on behind two or more words; behind one alone there are too many that are not ours. */
+function continuationsOf(name: string): string[] {
+  return name.includes('_') ? SETTING_NAMES.filter((each) => each.startsWith(`${name}_`)) : [];
 }
 
 /** Levenshtein distance, exact up to `SLIPS`. */

@@ -245,6 +245,14 @@ test.each([
     'SMTP_URL_FIEL is no setting. SMTP_URL_FILE may be meant: rename it, or take it out.',
   ],
   [
+    { LEGACY_IMAP: 'imaps://canary.example.com' },
+    'LEGACY_IMAP is no setting. LEGACY_IMAP_URL may be meant: rename it, or take it out.',
+  ],
+  [
+    { TRUSTED_MAIL: 'canary' },
+    'TRUSTED_MAIL is no setting. TRUSTED_MAIL_HOSTS or TRUSTED_MAIL_CERTIFICATES may be meant: rename it, or take it out.',
+  ],
+  [
     { SUPPORT_EMAIL_FILE: '/run/canary' },
     'SUPPORT_EMAIL_FILE is no setting: only secrets come from files. Set SUPPORT_EMAIL itself.',
   ],
@@ -253,7 +261,15 @@ test.each([
 });
 
 test('what is no setting and near to none is left alone', () => {
-  const others = { HOSTNAME: 'a', PORTS: '1', SMTP_HOST: 'b', DATABASE_PORT: '5432', EXPORT_DAY: ' ' };
+  const others = {
+    HOSTNAME: 'a',
+    PORTS: '1',
+    SMTP_HOST: 'b',
+    DATABASE: 'c',
+    DATABASE_PORT: '5432',
+    LEGACY_IMAP_PORT: 'tcp://10.0.0.1:993',
+    EXPORT_DAY: ' ',
+  };
   expect(problemsOf({ ...LEGACY, ...others })).toEqual([]);
 });
 

@@ -211,6 +211,10 @@ test.each([
   ['CERT_HAS_EXPIRED', 'its certificate has expired, by the clock of this machine (CERT_HAS_EXPIRED). Renew it there'],
   ['28P01', 'the database refused the name or the password (28P01). Mend them'],
   ['ECONNREFUSED', 'the database did not let us in (ECONNREFUSED). Start it, or mend the address.'],
+  ['57P01', 'an administrator ended the connection, or stopped the database (57P01). Where it was stopped, start it.'],
+  ['57P02', 'a process of the database crashed, and it starts anew (57P02). Its own log says why.'],
+  ['57P03', 'the database is starting, stopping or recovering (57P03). Wait for it.'],
+  ['57P04', 'the database was dropped (57P04). Create it'],
   ['42P07', 'the database refused what is done with its tables at the start (42P07). Its own log says what and why.'],
   [
     '08P01',

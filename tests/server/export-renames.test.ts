@@ -67,6 +67,14 @@ async function saved(id: string): Promise<string[]> {
 const lines = (folder: string, word: string, from: number, to: number) =>
   Array.from({ length: to - from }, (_, n) => `${folder}: ${word} ${from + n}`);
 
+test('a source whose disk is away, and that shows an empty account in place of it, is waited for', async () => {
+  const before = mailbox('INBOX', 7n, 7);
+  const id = await begun([before], 5);
+  const away = world.exportMail(id, narrow(memoryAccount([mailbox('INBOX', 8n, 0)])));
+  await expect(away).rejects.toMatchObject({ fault: 'unreachable', account: 'source' });
+  await endedWith(id, [before]);
+});
+
 test('a mailbox whose new name is no modified UTF-7 has a folder that can be read', needs('bsdtar'), async () => {
   const before = mailbox('Before', 7n, 7);
   const id = await begun([before], 5);

@@ -27,7 +27,9 @@ export type Deed = {
     | 'renumbers a mailbox'
     | 'gives UIDs to other messages'
     | 'tells other dates'
-    | 'tells other dates and numbers';
+    | 'tells other dates and numbers'
+    | 'loses its disk'
+    | 'has its disk again';
 };
 
 export type Folder = { readonly name: string; readonly letters: number; readonly specialUse?: string };

@@ -7,6 +7,8 @@ const WHO = 'subscriber';
 /** Messages of mailboxes that have been made anew, by account, which are put back some at a time. */
 const KEPT = new WeakMap<SimulatedAccount, { readonly name: string; readonly messages: StoredMail[] }>();
 const PUT_BACK_AT_ONCE = 3;
+/** Of accounts whose disk is away. */
+const AWAY = new WeakMap<SimulatedAccount, readonly MailFolder[]>();
 
 /** Does to an account what somebody else does meanwhile; nothing when there is nothing to do it to. */
 export function perform(deed: Deed, account: SimulatedAccount, chance: Chance): void {
@@ -104,6 +106,15 @@ export function perform(deed: Deed, account: SimulatedAccount, chance: Chance): 
       if (folder === undefined) return;
       for (const each of folder.messages) account.redate(folder, each, chance.integer(1, 90_000), WHO);
       if (deed.does === 'tells other dates and numbers') account.renumber(folder);
+      return;
+    case 'loses its disk':
+      AWAY.set(account, folders);
+      for (const each of folders) each.stale += 1;
+      account.folders.clear();
+      account.create('INBOX');
+      return;
+    case 'has its disk again':
+      for (const each of AWAY.get(account) ?? []) account.folders.set(each.name, each);
   }
 }
 

@@ -60,6 +60,10 @@ const REMEDIES = [
   ['53', 'the machine of the database ran out of something', 'Its own log says what'],
   ['58', 'the machine of the database had an error', 'Its own log says which'],
   ['40', 'two of its transactions conflicted', 'It passes by itself: where the process has ended, start it again'],
+  ['57P01', 'an administrator ended the connection, or stopped the database', 'Where it was stopped, start it'],
+  ['57P02', 'a process of the database crashed, and it starts anew', 'Its own log says why'],
+  ['57P03', 'the database is starting, stopping or recovering', 'Wait for it'],
+  ['57P04', 'the database was dropped', 'Create it, or mend the name'],
   ['57P05', 'it closed an idle connection', 'Keep the idle_session_timeout of its role at a minute or more'],
 ] as const;
 const OTHERWISE = ['', 'the database did not let us in', 'Start it, or mend the address'] as const;

@@ -45,6 +45,20 @@ test('messages that the source gives the UIDs of others are copied, by the same 
   }
 });
 
+test('a source whose disk is away, and that shows an empty account in place of it, is waited for', async () => {
+  for (const atCommand of [20, 28]) {
+    const deeds = [
+      { side: 'source', atCommand, does: 'loses its disk' },
+      { side: 'source', atCommand: atCommand + 150, does: 'has its disk again' },
+    ] as const;
+    const { wrong, receipts, accounts } = await simulate(scenarioWith([40, 30], { deeds, sizes: SMALL }));
+    expect({ atCommand, wrong }).toEqual({ atCommand, wrong: [] });
+    expect(receipts).toMatchObject([{ status: 'completed', lost: 0, duplicated: 0, mailboxesLeft: 0 }]);
+    const stored = [...accounts.destination.folders.values()].map(({ messages }) => messages.length);
+    expect(stored).toEqual([40, 30]);
+  }
+});
+
 test('of what the source tells other dates, and other numbers, nothing is stored again', async () => {
   for (const given of [
     {},

@@ -7,7 +7,7 @@ import { nearerTo, type Sized } from '../../mail/copy/troubles/another-message.t
 import { leftByGoodbyes } from '../../mail/copy/troubles/breaks.ts';
 import { HangsUp, notingHangUps } from '../../mail/copy/troubles/hang-ups.ts';
 import { refusedForNow, troubledForNow, unlessTroubled } from '../../mail/copy/troubles/troubles.ts';
-import { isBareRefusal, isRefusal, type MailError } from '../../mail/imap/mail-error.ts';
+import { isBareRefusal, isRefusal, MailError } from '../../mail/imap/mail-error.ts';
 import { personalPrefix, type Mailbox } from '../../mail/imap/mailbox.ts';
 import type { MailControl, MailReader } from '../../mail/imap/streams.ts';
 import type { ExportLimits } from './export-limits.ts';
@@ -41,6 +41,7 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
   for (let pass = 1; pass <= PASSES; pass += 1) {
     const before = stager.count();
     found = await listAll(await mailboxesBy(controls), readers, gathering, stager);
+    unlessEmptied(found);
     stager.expect(found.listings.reduce((sum, { exists }) => sum + exists, 0));
     const batches = found.listings.flatMap((listing) => [...batchesOf(listing, limits)]);
     await readers.work(workOf(batches), (batch, reader) => stager.take(batch, reader));
@@ -52,6 +53,17 @@ export async function gatherMail(gathering: Gathering): Promise<readonly Skipped
   const wait = longer ?? refusedForNow(gathering);
   if (wait !== null && mayComeLater(found)) throw wait;
   return skippedOf(found);
+}
+
+/**
+ * As for a copy: an account without any mail, whose inbox has another UIDVALIDITY than what is staged of it, is what a
+ * server shows whose disk is away.
+ * @throws {MailError}
+ */
+function unlessEmptied({ listings, unreadable }: Found): void {
+  const isEmpty = unreadable.length === 0 && listings.every(({ exists, hasStaged }) => exists === 0 && !hasStaged);
+  if (isEmpty && listings.some(({ mailbox: { path }, claims }) => path === 'INBOX' && claims))
+    throw new MailError('unreachable', 'All mailboxes that had mail are gone.').of('source');
 }
 
 function mayComeLater({ listings, unreadable }: Found): boolean {
@@ -160,8 +172,9 @@ async function wantedOf(
   const largest = wanted.reduce((most, { size }) => Math.max(most, size), 0);
   let staged: Sized | undefined;
   for (const message of messages) if (uids.has(message.uid)) staged = nearerTo(largest, staged, message);
-  const claims = older > 0;
-  return { mailbox, uidValidity, exists, unlisted, mailboxId, highest, claims, wanted, staged, taken: new Set() };
+  const [hasStaged, claims] = [uids.size > 0, older > 0];
+  const known = { highest, hasStaged, claims, staged };
+  return { mailbox, uidValidity, exists, unlisted, mailboxId, ...known, wanted, taken: new Set() };
 }
 
 /** A message larger than a whole batch is one by itself. */

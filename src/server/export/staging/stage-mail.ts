@@ -52,6 +52,8 @@ export type MailboxListing = {
   readonly mailboxId: number;
   /** The last number given. */
   highest: number;
+  /** Whether messages are staged under this UIDVALIDITY. */
+  readonly hasStaged: boolean;
   /** Whether messages are staged under an older UIDVALIDITY that may be the same ones. */
   readonly claims: boolean;
   readonly wanted: readonly Sized[];

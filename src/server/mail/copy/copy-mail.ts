@@ -63,9 +63,32 @@ async function copyUntilNothingIsNew(engine: Engine): Promise<void> {
     const isLast = waited === 0 && !missesMore(engine) && !(hasFolders && mayHaveMore);
     if (isLast && !(pass < PASSES + engine.plannedAgain && triesAgain(engine))) break;
   }
+  await unlessEmptied(engine);
   await forgetVanished(engine);
   unlessShutOut(engine);
   await unlessItMayPass(engine, false);
+}
+
+/**
+ * The source shows an account without any mail, whose inbox has another UIDVALIDITY, in place of all that had some: so
+ * does a server whose disk is away. Nobody can delete an inbox.
+ * @throws {MailError}
+ */
+async function unlessEmptied({ run: { copy }, seen, sourcePaths }: Engine): Promise<void> {
+  const now = new Map(sourcePaths.map((path) => [storedPath(path), seen.get(path)?.opened]));
+  if ([...now.values()].some((opened) => opened?.exists !== 0)) return;
+  const isThere = ({ sourcePath, sourceUidValidity }: LedgerMailbox) =>
+    now.get(sourcePath)?.uidValidity === sourceUidValidity;
+  const { there = [], before = [] } = Object.groupBy(await copy.ledger.mailboxes(), (mailbox) =>
+    isThere(mailbox) ? 'there' : 'before',
+  );
+  if (before.every(({ sourcePath }) => sourcePath !== 'INBOX')) return;
+  const hasRows = async ({ id }: LedgerMailbox) =>
+    (await copy.ledger.rows(id)[Symbol.asyncIterator]().next()).done !== true;
+  for (const mailbox of there) if (await hasRows(mailbox)) return;
+  for (const mailbox of before)
+    if (await hasRows(mailbox))
+      throw new MailError('unreachable', 'All mailboxes that had mail are gone.').of('source');
 }
 
 /**
