@@ -189,14 +189,19 @@ async function openGroupsOf(mailboxes: readonly LedgerMailbox[], { copy }: Run):
 }
 
 /** Sets the folder's part of the progress, and its line. @returns how many messages wait */
-async function countWaiting({ id }: LedgerMailbox, known: KnownRows, { folder, listing, run }: Work): Promise<number> {
+async function countWaiting(mailbox: LedgerMailbox, known: KnownRows, { folder, listing, run }: Work): Promise<number> {
   const waiting = waitingIn(listing, known);
   const done = known.settled.size;
   const total = done + waiting.length;
   run.count(folder.sourcePath, { ...known.count, done, total, octetsLeft: octetsOf(waiting) });
-  // What has a row, and is not listed, is done as well: what is still to come must not be said to be.
-  if (total + listing.unlisted !== totalOf(listing)) await run.copy.ledger.countMailbox(id, total + listing.unlisted);
+  await noteTotal(mailbox, total, listing, run);
   return waiting.length;
+}
+
+/** What has a row, and is not listed, is done as well: what is still to come must not be said to be. */
+async function noteTotal({ id }: LedgerMailbox, known: number, listing: FolderListing, run: Run): Promise<void> {
+  const total = known + listing.unlisted;
+  if (total !== totalOf(listing)) await run.copy.ledger.countMailbox(id, total);
 }
 
 function totalOf({ messages, leftOut, unlisted }: FolderListing): number {
@@ -231,6 +236,7 @@ async function settleAndSend(groups: readonly Group[], filling: Filling): Promis
     const wanted = wantedOf(groups, mailbox, waitingIn(listing, known), known.settled, run);
     const rows = await unlessClosed(settleOpen({ groups, wanted, mailbox, claims }, session, run));
     noteKnown(rows, filling);
+    await noteTotal(mailbox, known.settled.size + waitingIn(listing, known).length, listing, run);
     run.settled(folder.sourcePath, rows);
   }
   const waiting = waitingIn(listing, known);
