@@ -3,6 +3,7 @@ import { MACHINE_CLOCK } from '../../src/server/clock.ts';
 import type { Ledger } from '../../src/server/mail/copy/ledger/ledger.ts';
 import { openBudget } from '../../src/server/mail/copy/run/budget.ts';
 import { openCounts } from '../../src/server/mail/copy/run/counts.ts';
+import type { CopyProgress } from '../../src/server/mail/copy/run/mail-copy.ts';
 import { openPace } from '../../src/server/worker/pace.ts';
 import { chanceOf } from '../simulation/chance.ts';
 
@@ -58,6 +59,27 @@ describe('the time that is left', () => {
     const pace = openPace(() => 5000);
     expect(pace.secondsLeft({ moved: { messages: 5, octets: 500 }, left: null })).toBeUndefined();
   });
+});
+
+test('what is found at the destination, and not copied, says nothing about the time that is left', () => {
+  let now = 0;
+  let said: number | undefined;
+  const off: number[] = [];
+  const pace = openPace(() => now);
+  const onProgress = ({ moved, left }: CopyProgress) => {
+    said = pace.secondsLeft({ moved, left });
+  };
+  const counts = openCounts({ onProgress }, () => Infinity);
+  counts.set('INBOX', { done: 0, total: 1000, bytes: 0, kept: 0, octetsLeft: 1000 * 1000 });
+  const row = { mailboxId: 1, fate: 'stored', size: 1000, verified: true } as const;
+  for (let uid = 1; uid <= 1000; uid += 1) {
+    const isFound = uid <= 500;
+    now += isFound ? 20 : 1000;
+    counts[isFound ? 'addFound' : 'add']('INBOX', [{ ...row, uid, date: null }]);
+    if (said !== undefined) off.push(Math.abs(said - (1000 - uid)));
+  }
+  expect(off.length).toBeGreaterThan(400);
+  expect(Math.max(...off)).toBeLessThanOrEqual(1);
 });
 
 test('there is no estimate for what a provider does not accept today, as nobody knows how long it waits', async () => {

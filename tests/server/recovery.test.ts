@@ -49,12 +49,14 @@ async function mailboxWith(sent: readonly There[], there: readonly There[], give
     if (refusal !== undefined) throw refusal;
     return checker.open(path);
   };
+  const count = (_: string, settled: readonly NewRow[]) => counted.push(...settled.map(({ uid }) => uid));
   const run = {
     ...openFaults(),
     looked: () => {},
     askAgain: () => {},
     planAgain: () => {},
-    settled: (_: string, settled: readonly NewRow[]) => counted.push(...settled.map(({ uid }) => uid)),
+    settled: count,
+    settledFound: count,
     opened: { source: new Set(), destination: new Set() },
     destinationPaths: () => [],
     sourcePaths: () => [],

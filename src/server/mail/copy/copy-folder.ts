@@ -229,7 +229,7 @@ async function settleAndSend(groups: readonly Group[], filling: Filling): Promis
     const wanted = wantedOf(groups, mailbox, waitingIn(listing, known), known.settled, run);
     const rows = await unlessClosed(settleOpen({ groups, wanted, mailbox, claims }, session, run));
     noteKnown(rows, filling);
-    run.settled(folder.sourcePath, rows);
+    run.settledFound(folder.sourcePath, rows);
   }
   const waiting = waitingIn(listing, known);
   const perhaps = await perhapsPresent(waiting, from, filling);

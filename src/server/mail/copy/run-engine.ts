@@ -117,6 +117,7 @@ function openRun({ copy, known, budget, counts }: Given, engine: () => Engine): 
     known,
     count: counts.set,
     settled: counts.add,
+    settledFound: counts.addFound,
     refated: counts.refate,
     looked: counts.looked,
     said: new Map(),

@@ -140,7 +140,7 @@ export async function settlePresent(parts: readonly Perhaps[], into: Into): Prom
     });
     const unwritten = await run.copy.ledger.settle(rows);
     const settled = rows.filter((row) => !unwritten.includes(row));
-    run.settled(mailbox.sourcePath, settled);
+    run.settledFound(mailbox.sourcePath, settled);
     all.push(...settled);
     for (const { uid, destinationUid } of settled) {
       settledUids.add(uid);

@@ -7,11 +7,13 @@ export type Counts = {
   readonly set: (path: string, count: FolderCount) => void;
   /** Adds rows of messages that had none. */
   readonly add: (path: string, rows: readonly NewRow[]) => void;
+  /** The same for messages that are at the destination already: to find them says nothing about the pace of a copy. */
+  readonly addFound: (path: string, rows: readonly NewRow[]) => void;
   /** Rows that were `stored` and are something else now. */
   readonly refate: (path: string, rows: readonly NewRow[]) => void;
   /** Something was looked at, or given up, and nothing moved. */
   readonly looked: () => void;
-  /** Grows with each message that is moved, and with each call of `looked`. */
+  /** Grows with each message that is moved or found, and with each call of `looked`. */
   readonly moved: () => number;
 };
 
@@ -37,6 +39,18 @@ export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>, room: (
     const left = octets === null || octets > room() ? null : { messages: sum.total - sum.done, octets };
     onProgress({ ...sum, moved: { messages: moved, octets: movedOctets, refused }, left });
   };
+  const settle = (path: string, rows: readonly NewRow[]) => {
+    const count = folders.get(path);
+    if (count === undefined) return;
+    for (const { fate, size, earlier = false } of rows) {
+      count.done += 1;
+      if (count.octetsLeft !== null) count.octetsLeft = Math.max(0, count.octetsLeft - size);
+      if (fate === 'kept') count.kept += 1;
+      if (!earlier && (fate === 'stored' || fate === 'kept' || fate === 'changed')) count.bytes += size;
+    }
+    count.total = Math.max(count.total, count.done);
+    tell();
+  };
   return {
     set: (path, count) => {
       folders.set(path, { ...count });
@@ -48,16 +62,11 @@ export function openCounts({ onProgress }: Pick<MailCopy, 'onProgress'>, room: (
         movedOctets += size;
         if (fate === 'refused') refused += 1;
       }
-      const count = folders.get(path);
-      if (count === undefined) return;
-      for (const { fate, size, earlier = false } of rows) {
-        count.done += 1;
-        if (count.octetsLeft !== null) count.octetsLeft = Math.max(0, count.octetsLeft - size);
-        if (fate === 'kept') count.kept += 1;
-        if (!earlier && (fate === 'stored' || fate === 'kept' || fate === 'changed')) count.bytes += size;
-      }
-      count.total = Math.max(count.total, count.done);
-      tell();
+      settle(path, rows);
+    },
+    addFound: (path, rows) => {
+      looked += rows.length;
+      settle(path, rows);
     },
     refate: (path, rows) => {
       const count = folders.get(path);

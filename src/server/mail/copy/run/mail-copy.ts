@@ -44,7 +44,7 @@ export type CopyProgress = {
   readonly total: number;
   readonly bytes: number;
   readonly kept: number;
-  /** What this run has done, the `refused` included, and what is left for it as far as that is known. */
+  /** What this run has moved or been refused, not what it found there; and what is left for it, as far as that is known. */
   readonly moved: { readonly messages: number; readonly octets: number; readonly refused: number };
   readonly left: { readonly messages: number; readonly octets: number } | null;
 };

@@ -115,6 +115,8 @@ export type Run = {
   readonly count: (path: string, count: FolderCount) => void;
   /** Adds rows to a folder's counts. */
   readonly settled: (path: string, rows: readonly NewRow[]) => void;
+  /** The same for messages that were found at the destination. */
+  readonly settledFound: (path: string, rows: readonly NewRow[]) => void;
   /** Corrects the counts for rows that are written again with another fate. */
   readonly refated: (path: string, rows: readonly NewRow[]) => void;
   /**
