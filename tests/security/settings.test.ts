@@ -260,6 +260,15 @@ test.each([
   expect(problemsOf({ ...LEGACY, ...environment })).toEqual([problem]);
 });
 
+test.each(['imaps://imap.example.com:99999', 'imaps://:993', 'imaps://imap example.com'])(
+  'of %s it is said that its host or port is wrong, as it does start as it should',
+  (LEGACY_IMAP_URL) => {
+    expect(problemsOf({ ...LEGACY, LEGACY_IMAP_URL })).toEqual([
+      'LEGACY_IMAP_URL must have a host, and a port of 65535 at most if any. Example: LEGACY_IMAP_URL=imaps://imap.example.com:993',
+    ]);
+  },
+);
+
 test('what is no setting and near to none is left alone', () => {
   const others = {
     HOSTNAME: 'a',

@@ -16,16 +16,22 @@ export function number(min: number, max: number, example: string) {
 }
 
 export function url(protocols: readonly string[], example: string) {
-  const message = fault({ fault: `must be an address that starts with ${protocols.join(' or ')}.`, example });
+  const start = fault({ fault: `must be an address that starts with ${protocols.join(' or ')}.`, example });
+  const place = fault({ fault: 'must have a host, and a port of 65535 at most if any.', example });
   return v.pipe(
     v.string(),
-    v.check((text) => isAddress(text, protocols), message),
+    v.check((text) => startsWithOne(text, protocols), start),
+    v.check((text) => isAddress(text, protocols), place),
   );
 }
 
 /** `URL.parse` also accepts `HTTP:host`, which nothing else that reads a setting does. */
 function isAddress(text: string, protocols: readonly string[]): boolean {
-  return protocols.some((protocol) => text.startsWith(protocol)) && (URL.parse(text)?.hostname ?? '') !== '';
+  return startsWithOne(text, protocols) && (URL.parse(text)?.hostname ?? '') !== '';
+}
+
+function startsWithOne(text: string, protocols: readonly string[]): boolean {
+  return protocols.some((protocol) => text.startsWith(protocol));
 }
 
 /** An address with a name and a password, in which delimiters must be percent-encoded. */
