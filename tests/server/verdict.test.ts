@@ -174,6 +174,8 @@ test('what a mail server refuses without a reason is retried for some minutes, a
   const waited = runs.reduce((sum, run) => sum + (run.kind === 'later' ? run.seconds : 0), 0);
   expect(waited).toBeGreaterThan(200);
   expect(waited).toBeLessThan(600);
+  // It was away before.
+  expect(verdictOn(bare, 60, true, 0)).toMatchObject({ kind: 'later', waiting: { reason: 'busy', counts: -58 } });
   for (const reasoned of [
     new MailError('refused', 'NO', { cause: new Error('NO'), responseCode: 'NOPERM' }),
     new MailError('refused', 'The destination refused every message.'),

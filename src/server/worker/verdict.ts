@@ -26,10 +26,7 @@ const AWAY_RUNS = IDLE_RUNS + 144;
 const SENT_AWAY_RUNS = 41;
 /** Runs in a row that moved nothing because a server only answers a plain NO, with pauses: about four minutes. */
 const REFUSED_RUNS = 8;
-/**
- * How often to try a sign-in that has worked before, as it may be refused for a moment. After more idle runs than that
- * there was another fault before: a server that comes back may refuse sign-ins at first, so that they count anew.
- */
+/** How often to try a sign-in that has worked before, as it may be refused for a moment. */
 const SIGN_IN_TRIES = 3;
 const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 300;
@@ -114,13 +111,23 @@ function patienceWith(error: unknown, idleRuns: number): { readonly runs: number
   // A server that asks for a pause will let us continue, however often it asks.
   if (isBusy(error)) return { runs: Infinity, longestPause: LONGEST_BUSY_PAUSE_SECONDS };
   const isOfMail = error instanceof MailError;
-  if (isOfMail && error.fault === 'credentials') return { runs: Infinity, longestPause: LONGEST_PAUSE_SECONDS };
+  // `attentionOn` ends them.
+  if (isOfMail && triesOf(error) !== undefined) return { runs: Infinity, longestPause: LONGEST_PAUSE_SECONDS };
   if (isOfMail && isGoodbye(error) && idleRuns <= SENT_AWAY_RUNS)
     return { runs: SENT_AWAY_RUNS, longestPause: LONGEST_BUSY_PAUSE_SECONDS };
   // There are more idle runs of mail only if it was away: what fails just when it is back ends nothing.
   if ((isAway(error, idleRuns) && idleRuns >= IDLE_RUNS) || (isOfMail && idleRuns > IDLE_RUNS))
     return { runs: AWAY_RUNS, longestPause: LONGEST_AWAY_PAUSE_SECONDS };
   return { runs: IDLE_RUNS, longestPause: LONGEST_PAUSE_SECONDS };
+}
+
+/**
+ * After how many idle runs in a row a refusal that may be momentary is left to the owner. After more of them there was
+ * another fault before: a server that comes back may refuse at first, so that refusals count anew.
+ */
+function triesOf(error: MailError): number | undefined {
+  if (error.fault === 'credentials') return SIGN_IN_TRIES;
+  return isBareRefusal(error) ? REFUSED_RUNS : undefined;
 }
 
 function isAway(error: unknown, idleRuns: number): boolean {
@@ -170,7 +177,7 @@ function waitingFor(error: unknown, idleRuns: number, until: number): Waiting | 
   if (error instanceof MailError) {
     const reason = isBusy(error) || isBareRefusal(error) ? 'busy' : 'unreachable';
     // Counted as the first idle run, in place of all before it.
-    const isFirstRefusal = error.fault === 'credentials' && idleRuns > SIGN_IN_TRIES;
+    const isFirstRefusal = idleRuns > (triesOf(error) ?? Infinity);
     return {
       reason,
       until,
@@ -205,7 +212,7 @@ function attentionOn(error: unknown, idleRuns: number, hasMoved: boolean): Verdi
     case 'full':
       return side === 'source' ? needs(side, 'refused', SENTENCES.refused) : needs(side, 'full', SENTENCES.full);
     case 'refused':
-      if (isBareRefusal(error) && idleRuns < REFUSED_RUNS) return null;
+      if (isBareRefusal(error) && idleRuns !== REFUSED_RUNS) return null;
       return needs(side, 'refused', SENTENCES.refused);
     case 'busy':
       return mayBeForGood(error) && idleRuns >= IDLE_RUNS ? needs(side, 'refused', SENTENCES.refused) : null;
