@@ -172,8 +172,8 @@ function addFormer(from: LedgerMailbox, row: Row, { rows, dates, refused }: Form
 }
 
 /**
- * Lets what was refused be tried again: what has the date or, as it may have another one by now, the size of a message.
- * Others may be from another folder that had the same name.
+ * Lets what was refused be tried again: what has the date of a message or, if it was too large, the size, as its date
+ * may be another one by now. Others may be from another folder that had the same name.
  */
 async function forgetRefused(refused: readonly Former[], { listed, run }: Current): Promise<void> {
   const [dates, sizes] = [new Set<number | null>([null]), new Set<number>()];
@@ -182,7 +182,7 @@ async function forgetRefused(refused: readonly Former[], { listed, run }: Curren
     sizes.add(size);
   }
   await forgetAll(
-    refused.filter(({ row }) => dates.has(row.date) || sizes.has(row.size)),
+    refused.filter(({ row }) => dates.has(row.date) || (row.reason === 'too large' && sizes.has(row.size))),
     run,
   );
 }
