@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MACHINE_CLOCK, type Clock } from '../../src/server/clock.ts';
 import { MailError } from '../../src/server/mail/imap/mail-error.ts';
-import type { Appended, MailWriter, NewMessage } from '../../src/server/mail/imap/streams.ts';
+import type { Appended, MailReader, MailWriter, NewMessage } from '../../src/server/mail/imap/streams.ts';
 import { openControl } from '../../src/server/mail/imap/control.ts';
 import { openDial } from '../../src/server/mail/imap/wire/dial.ts';
 import { openStreamReader } from '../../src/server/mail/imap/wire/imap-stream-reader.ts';
@@ -50,6 +50,11 @@ async function statusesBy({ url }: Dovecot, email: string, options?: { readonly 
   } as const;
   await using control = await openControl(account, { trusted: [] });
   return new Map((await control.mailboxes(options)).map(({ path, status }) => [path, status]));
+}
+
+/** Dovecot makes the inbox for whoever comes first, and refuses whoever else asks just then (ALREADYEXISTS). */
+async function makeInbox(reader: MailReader): Promise<void> {
+  await reader.open('INBOX');
 }
 
 async function* breakingOff(): AsyncGenerator<Buffer> {
@@ -280,6 +285,8 @@ describe('The transport with a real Dovecot', needs('dovecot'), () => {
 
   test('a worker that may not write any more sends not one octet of the rest', async () => {
     const account = { port: dovecot.port, user: 'lease' };
+    await using reader = await readerOf(account);
+    await makeInbox(reader);
     let may = true;
     // Nobody waits for the late answers.
     const clock: Clock = {
@@ -298,12 +305,13 @@ describe('The transport with a real Dovecot', needs('dovecot'), () => {
     });
     await expect(sent).rejects.toMatchObject({ fault: 'lost' });
     expect(await outcome).toMatchObject([{ kind: 'unknown' }]);
-    await using reader = await readerOf(account);
     expect((await reader.open('INBOX')).exists).toBe(0);
   });
 
   test('a source that breaks off closes the destination, and stores nothing of the message', async () => {
     const account = { port: dovecot.port, user: 'breaks' };
+    await using reader = await readerOf(account);
+    await makeInbox(reader);
     await using writer = await writerOf(account);
     const { sent, outcome } = writer.append(
       'INBOX',
@@ -312,7 +320,6 @@ describe('The transport with a real Dovecot', needs('dovecot'), () => {
     );
     await expect(sent).rejects.toThrow('The source has gone.');
     expect(await outcome).toMatchObject([{ kind: 'unknown' }, { kind: 'unknown' }]);
-    await using reader = await readerOf(account);
     expect((await reader.open('INBOX')).exists).toBe(0);
   });
 
