@@ -130,7 +130,7 @@ export function judge(evidence: Evidence): string[] {
     wrong.push(`${receipt.mailboxesLeft} mailboxes are left, and of ${leftOut} it is told`);
   // One that is kept of several may be told as what another one was changed into (README, seed 2000048).
   if (!keepsTwinsOnce(destination)) toldOnce(told, destination, wrong);
-  // What is left out when its mailbox gets another name is not counted (README, seed 18241).
+  // What is found last, under a name that its source has given up, is not counted (README, seed 18241).
   if (!scenario.deeds.some(({ side, does }) => side === 'source' && does.startsWith('renames')))
     countedAsTold(told, wrong);
   readAsTold(told, destination, wrong);
